@@ -1,0 +1,171 @@
+// What a green thread's steps cost: yield, await, submit, join, post. CPU time is for one operation; the rows
+// named
+// `..._raw` do the same by hand, without the library. Gate on ratios within one run, never on absolute
+// figures.
+//
+// Run: executor_bench --benchmark_filter=A_yield
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <bide/bench/raw_coroutines.hpp>
+#include <bide/executor/executor.hpp>
+
+namespace {
+
+using namespace bide;
+using bench::RawBuckets;
+using bench::RawChild;
+using bench::RawDetached;
+using bench::RawYield;
+
+constexpr std::int64_t rounds = 1000;  // operations a batch, and the depth where a row names none
+
+Executor make_executor() { return Executor({.time = TimeMode::virtual_time}); }
+
+std::int64_t yields_each(std::int64_t threads) { return std::max<std::int64_t>(1'000'000 / threads, 20); }
+
+Task<> yielder(std::int64_t count) {
+  for (; count > 0; --count) co_await Yield();
+}
+
+// The threads are spread over the four classes; what is timed is the run alone.
+void A_yield(benchmark::State& state) {
+  const std::int64_t threads = state.range(0);
+  const std::int64_t each = yields_each(threads);
+  while (state.KeepRunningBatch(threads * each)) {
+    state.PauseTiming();
+    Executor executor = make_executor();
+    for (std::int64_t i = 0; i < threads; ++i) {
+      executor.submit(yielder(each), {.priority = static_cast<Priority>(i % 4)});
+    }
+    state.ResumeTiming();
+    executor.run();
+  }
+}
+
+RawDetached raw_yielder(RawBuckets& buckets, std::size_t bucket, std::int64_t count) {
+  for (; count > 0; --count) co_await RawYield(buckets, bucket);
+}
+
+void A_yield_raw(benchmark::State& state) {
+  const std::int64_t threads = state.range(0);
+  const std::int64_t each = yields_each(threads);
+  while (state.KeepRunningBatch(threads * each)) {
+    state.PauseTiming();
+    RawBuckets buckets(static_cast<std::size_t>(threads));
+    for (std::int64_t i = 0; i < threads; ++i) {
+      const auto bucket = static_cast<std::size_t>(i % 4);
+      buckets.push(bucket, raw_yielder(buckets, bucket, each).handle);
+    }
+    state.ResumeTiming();
+    buckets.run();
+  }
+}
+
+Task<int> child(int value) { co_return value; }
+
+Task<> awaits_children(std::int64_t count) {
+  for (int i = 0; i < count; ++i) benchmark::DoNotOptimize(co_await child(i));
+}
+
+void B_await_child(benchmark::State& state) {
+  Executor executor = make_executor();
+  while (state.KeepRunningBatch(rounds)) {
+    executor.submit(awaits_children(rounds));
+    executor.run();
+  }
+}
+
+RawChild raw_child(int value) { co_return value; }
+
+RawDetached raw_awaits_children(std::int64_t count) {
+  for (int i = 0; i < count; ++i) benchmark::DoNotOptimize(co_await raw_child(i));
+}
+
+void B_await_child_raw(benchmark::State& state) {
+  while (state.KeepRunningBatch(rounds)) raw_awaits_children(rounds).handle.resume();
+}
+
+Task<> nothing() { co_return; }
+
+void B_submit_detached(benchmark::State& state) {
+  Executor executor = make_executor();
+  while (state.KeepRunningBatch(rounds)) {
+    for (std::int64_t i = 0; i < rounds; ++i) executor.submit(nothing());
+    executor.run();
+  }
+}
+
+Task<> submits_and_joins(std::int64_t count) {
+  for (int i = 0; i < count; ++i) {
+    Handle<int> handle = submit(child(i));
+    benchmark::DoNotOptimize(co_await handle);
+  }
+}
+
+void B_submit_join(benchmark::State& state) {
+  Executor executor = make_executor();
+  while (state.KeepRunningBatch(rounds)) {
+    executor.submit(submits_and_joins(rounds));
+    executor.run();
+  }
+}
+
+// Posts itself again, in the next class with `rotate`, until `left` posts were made.
+struct Repost {
+  enum class Class : std::uint8_t { keep, rotate };
+  Executor& executor;
+  std::int64_t& left;
+  Class next;
+  unsigned priority;
+
+  void operator()() const {
+    if (left == 0) return;
+    --left;
+    const unsigned step = next == Class::rotate ? 1 : 0;
+    const Repost again{executor, left, next, (priority + step) % 4};
+    executor.post(again, static_cast<Priority>(again.priority));
+  }
+};
+
+void post_from_inside(benchmark::State& state, std::int64_t depth, Repost::Class next) {
+  const std::int64_t posts = depth * 100;
+  while (state.KeepRunningBatch(posts)) {
+    Executor executor = make_executor();
+    std::int64_t left = posts;
+    for (unsigned i = 0; i < depth; ++i) executor.post(Repost{executor, left, next, i % 4}, Priority::normal);
+    executor.run();
+  }
+}
+
+// From within the run, `depth` posts at a time in the queue.
+void C_post(benchmark::State& state) { post_from_inside(state, state.range(0), Repost::Class::keep); }
+void C_post_4_classes(benchmark::State& state) { post_from_inside(state, rounds, Repost::Class::rotate); }
+
+// Through the lock and the wake-up that posts of other OS threads take.
+void C_post_outside(benchmark::State& state) {
+  Executor executor = make_executor();
+  const std::int64_t depth = state.range(0);
+  std::int64_t done = 0;
+  while (state.KeepRunningBatch(depth)) {
+    for (std::int64_t i = 0; i < depth; ++i) executor.post([&done] { ++done; });
+    executor.run();
+  }
+  benchmark::DoNotOptimize(done);
+}
+
+BENCHMARK(A_yield)->Arg(1)->Arg(1000)->Arg(100000);
+BENCHMARK(A_yield_raw)->Arg(1)->Arg(1000)->Arg(100000);
+BENCHMARK(B_await_child);
+BENCHMARK(B_await_child_raw);
+BENCHMARK(B_submit_detached);
+BENCHMARK(B_submit_join);
+BENCHMARK(C_post)->Arg(1000);
+BENCHMARK(C_post_4_classes);
+BENCHMARK(C_post_outside)->Arg(1000);
+
+}  // namespace

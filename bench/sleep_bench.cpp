@@ -1,0 +1,90 @@
+// What sleeping costs: threads in virtual and real time, simulated events with the digest on, and memory. CPU
+// time is for one sleep, from its arming through the jump of the clock to the thread's next turn.
+//
+// Run: sleep_bench --benchmark_filter=D_virtual_sleep
+
+#include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include <bide/executor/executor.hpp>
+#include <bide/tests/random.hpp>
+
+namespace {
+
+using namespace bide;
+using namespace std::chrono_literals;
+
+Duration up_to(Duration longest, test::Random& random) {
+  return Duration(1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(longest.count()))));
+}
+
+Task<> sleeper(std::int64_t sleeps, std::uint64_t seed) {
+  test::Random random(seed);
+  for (; sleeps > 0; --sleeps) co_await Sleep(up_to(1s, random));
+}
+
+// Sleeps of up to a second, all different; what is timed is the run alone.
+void sleep_in_virtual_time(benchmark::State& state, ExecutorOptions::Digest digest) {
+  const std::int64_t threads = state.range(0);
+  const std::int64_t each = std::max<std::int64_t>(1'000'000 / threads, 4);
+  while (state.KeepRunningBatch(threads * each)) {
+    state.PauseTiming();
+    Executor executor({.time = TimeMode::virtual_time, .digest = digest});
+    for (std::int64_t i = 0; i < threads; ++i) executor.submit(sleeper(each, static_cast<std::uint64_t>(i)));
+    state.ResumeTiming();
+    executor.run();
+  }
+}
+
+void D_virtual_sleep(benchmark::State& state) { sleep_in_virtual_time(state, ExecutorOptions::Digest::off); }
+
+void M_events_with_digest(benchmark::State& state) {
+  sleep_in_virtual_time(state, ExecutorOptions::Digest::on);
+  state.SetItemsProcessed(state.iterations());
+}
+
+Task<> one_sleep(Duration duration) { co_await Sleep(duration); }
+
+// Submitted, asleep, awake and ended: a million threads whose sleeps end over 200 ms.
+void D_real_sleep_1e6(benchmark::State& state) {
+  constexpr std::int64_t threads = 1'000'000;
+  test::Random random(1);
+  while (state.KeepRunningBatch(threads)) {
+    Executor executor;
+    for (std::int64_t i = 0; i < threads; ++i) executor.submit(one_sleep(up_to(200ms, random)));
+    executor.run();
+  }
+}
+
+std::size_t allocated_bytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+// All that malloc handed out: frame with its thread record, timer, table, the arrays' spare room.
+void I_bytes_per_sleeping_thread(benchmark::State& state) {
+  constexpr std::int64_t threads = 1'000'000;
+  std::size_t bytes = 0;
+  while (state.KeepRunningBatch(threads)) {
+    frame_pool.limit_kept_bytes(0);
+    const std::size_t before = allocated_bytes();
+    Executor executor({.time = TimeMode::virtual_time});
+    for (std::int64_t i = 0; i < threads; ++i) executor.submit(one_sleep(Duration(i + 1)));
+    executor.run_until(Instant{});
+    bytes = allocated_bytes() - before;
+    frame_pool.limit_kept_bytes(std::size_t{256} << 20U);
+  }
+  state.counters["bytes"] = static_cast<double>(bytes) / static_cast<double>(threads);
+}
+
+BENCHMARK(D_virtual_sleep)->Arg(1000)->Arg(100000)->Arg(1000000);
+BENCHMARK(D_real_sleep_1e6);
+BENCHMARK(I_bytes_per_sleeping_thread);
+BENCHMARK(M_events_with_digest)->Arg(1000)->Arg(100000);
+
+}  // namespace

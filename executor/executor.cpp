@@ -1,0 +1,271 @@
+#include <bide/executor/executor.hpp>
+
+#include <algorithm>
+#include <new>
+
+#include <bide/executor/cancel_scope.hpp>
+#include <bide/executor/obligation.hpp>
+
+namespace bide {
+
+// Makes an executor the current one of this OS thread; what was current before comes back.
+class Executor::Entered {
+ public:
+  explicit Entered(Executor& executor)
+      : executor_(executor), executor_before_(running.executor), thread_before_(running.thread) {
+    require(!executor.in_run_, "an executor is run from within its own run");
+    executor.in_run_ = true;
+    running.executor = &executor;
+    running.thread = nullptr;
+  }
+  ~Entered() {
+    running.executor = executor_before_;
+    running.thread = thread_before_;
+    executor_.in_run_ = false;
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  Executor& executor_;
+  Executor* executor_before_;
+  GreenThread* thread_before_;
+};
+
+Executor::Executor(ExecutorOptions options)
+    : options_(options),
+      ready_({.promote_every = options.promote_every, .aging = Aging::off}),
+      virtual_time_(options.time == TimeMode::virtual_time),
+      tracing_(options.observer != nullptr || options.digest == ExecutorOptions::Digest::on),
+      post_box_(std::make_shared<PostBox>()) {
+  require(options.resumes_per_turn > 0, "ExecutorOptions::resumes_per_turn is 0");
+  require(options.clock == nullptr || !virtual_time_, "ExecutorOptions::clock is for real time");
+  if (!virtual_time_) now_ = now();
+}
+
+Executor::~Executor() {
+  const Entered entered(*this);
+  phase_ = Phase::destroying;
+  post_box_->close();
+  while (QueueNode* node = ready_.pop_any()) {
+    auto& next = static_cast<Runnable&>(*node);
+    if (next.state == Runnable::State::posted) next.call(next, Runnable::Disposal::drop);
+  }
+  // First no wait is left anywhere, so that destructors of one thread can't wake another; then the frames go.
+  std::vector<GreenThread*> threads = threads_by_id();
+  for (GreenThread* thread : threads) {
+    if (thread->state == Runnable::State::sleeping) timers_.cancel(*thread);
+    if (thread->state == Runnable::State::waiting) thread->wait().withdraw();
+    thread->state = Runnable::State::ended;
+  }
+  for (; !threads.empty(); threads.pop_back()) {
+    GreenThread& thread = *threads.back();
+    if (ResultSlot* result = thread.root().result; result != nullptr) {
+      result->thread = nullptr;
+      result->fail(std::make_exception_ptr(Cancelled()));
+    }
+    destroy(thread);
+  }
+  for (ResultSlot* slot : kept_errors_) slot->keeper = nullptr;
+  print_errors_not_thrown();
+}
+
+RunReport Executor::run() {
+  const Entered entered(*this);
+  begin_run();
+  drive(Instant::max());
+  end_run();
+  if (!threads_.empty()) throw Deadlock(now(), describe_threads());
+  return report();
+}
+
+RunReport Executor::run_until(Instant limit) {
+  const Entered entered(*this);
+  drive(limit);
+  if (virtual_time_ && now_ < limit) move_time(limit);
+  if (threads_.empty()) end_run();
+  return report();
+}
+
+RunReport Executor::run_for(Duration duration) { return run_until(add_saturating(now(), duration)); }
+
+bool Executor::run_one() {
+  const Entered entered(*this);
+  look_outside();
+  while (ready_.empty() && pass_time(Instant::max())) look_outside();
+  const bool ran = run_ready(1) > 0;
+  if (threads_.empty()) end_run();
+  return ran;
+}
+
+// The errors that the last run threw stay in `report()` until now.
+void Executor::begin_run() {
+  errors_.erase(errors_.begin(), errors_.begin() + static_cast<std::ptrdiff_t>(errors_thrown_));
+  errors_thrown_ = 0;
+}
+
+void Executor::end_run() {
+  if (threads_.empty()) phase_ = Phase::open;
+  throw_errors();
+}
+
+void Executor::stop() {
+  if (threads_.empty() && !in_run_) return;
+  cancel_all();
+}
+
+Instant Executor::now() const {
+  if (virtual_time_) return now_;
+  RealClock real_clock;
+  const Instant read = (options_.clock != nullptr ? options_.clock : &real_clock)->now();
+  return latest_ = std::max(latest_, read);  // a clock that goes back does not take us along
+}
+
+Executor& Executor::current() {
+  require(running.executor != nullptr, "no executor is running on this OS thread");
+  return *running.executor;
+}
+
+Instant now() { return Executor::current().now(); }
+
+Instant ExecutorClock::now() { return bide::now(); }
+
+void Executor::refuse() const {
+  if (phase_ != Phase::open) throw QueueFull("submit refused: the executor is stopping");
+  throw QueueFull("submit refused: " + std::to_string(options_.capacity) +
+                  " threads are alive, which is the executor's capacity");
+}
+
+GreenThread& Executor::admit(Frame& root, const SubmitOptions& options) {
+  const GreenThread* parent = running.executor == this ? running.thread : nullptr;
+  auto& thread = *::new (root.thread_record) GreenThread(*this, last_id_ + 1);
+  thread.own_priority = options.priority.value_or(parent != nullptr ? parent->own_priority : Priority::normal);
+  thread.priority = thread.rank = thread.own_priority;
+  thread.leaf = &root;
+  thread.name = options.name;
+  thread.table_index = static_cast<std::uint32_t>(threads_.size());
+  root.where = options.where;
+  if (options.deadline || options.deadline_in) [[unlikely]] thread.urgency = make_urgency(options);
+  try {
+    threads_.push_back(&thread);
+    ready_.push(thread);
+  } catch (...) {
+    threads_.resize(thread.table_index);
+    free_ranking(thread);
+    throw;
+  }
+  ++last_id_;
+  if (tracing_) trace(thread, ScheduleDigest::Event::submitted);
+  return thread;
+}
+
+Urgency* Executor::make_urgency(const SubmitOptions& options) const {
+  Instant deadline = options.deadline.value_or(Instant::max());
+  if (options.deadline_in) deadline = std::min(deadline, add_saturating(now(), *options.deadline_in));
+  const Duration estimate = options.duration_hint.value_or(urgency::default_estimate);
+  return ::new (frame_pool.allocate(sizeof(Urgency)))
+      Urgency{.latest_start = urgency::latest_start(deadline.time_since_epoch(), estimate),
+              .horizon = urgency::horizon(estimate),
+              .waiting_since = now_.time_since_epoch()};
+}
+
+void Executor::free_ranking(GreenThread& thread) noexcept {
+  Urgency* own = thread.urgency;
+  if (thread.debts != nullptr) {
+    require(thread.debts->first == nullptr, "a thread ends while it holds what others wait for");
+    own = thread.debts->own_urgency;
+    frame_pool.release(thread.debts, sizeof(Debts));
+  }
+  if (own != nullptr) frame_pool.release(own, sizeof(Urgency));
+}
+
+bool Executor::post_here(Runnable* call) {
+  if (phase_ == Phase::destroying) {
+    call->call(*call, Runnable::Disposal::drop);
+    return false;
+  }
+  ready_.push(*call);
+  return true;
+}
+
+void Executor::cancel(GreenThread& thread) {
+  if (thread.cancel_requested != 0 || thread.state == Runnable::State::ended) return;
+  thread.cancel_requested = 1;
+  CancelScope::reach(thread, nullptr);
+}
+
+// The cancel has come to the innermost scope: a wait that the thread is in fails.
+void Executor::cancel_wait(GreenThread& thread) {
+  if (thread.cancelled != 0 || thread.state == Runnable::State::ended) return;
+  thread.cancelled = 1;
+  if (tracing_) trace(thread, ScheduleDigest::Event::cancelled);
+  if (thread.state == Runnable::State::sleeping) {
+    timers_.cancel(thread);
+  } else if (thread.state == Runnable::State::waiting) {
+    thread.wait().withdraw();
+  } else {
+    return;  // ready or running: what it waited for has happened, and its next wait throws
+  }
+  thread.wait_failed = 1;
+  make_ready(thread);
+}
+
+void Executor::cancel_all() {
+  if (phase_ == Phase::open) phase_ = Phase::stopping;
+  for (GreenThread* thread : threads_by_id()) cancel(*thread);
+}
+
+// From the innermost frame outwards, in a loop: nested destructors of a deep chain would overflow any stack.
+void Executor::destroy(GreenThread& thread) noexcept {
+  Frame& root = thread.root();
+  for (Frame* frame = thread.leaf; frame != &root;) {
+    ResultSlot& await = *frame->result;
+    await.child = nullptr;
+    frame->handle().destroy();
+    frame = await.awaiting;
+  }
+  GroupScope::ended(thread);
+  free_ranking(thread);
+  GreenThread* last = threads_.back();
+  threads_[thread.table_index] = last;
+  last->table_index = thread.table_index;
+  threads_.pop_back();
+  root.handle().destroy();
+}
+
+std::vector<GreenThread*> Executor::threads_by_id() const {
+  std::vector<GreenThread*> threads = threads_;
+  std::sort(threads.begin(), threads.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
+  return threads;
+}
+
+RunReport Executor::report() const {
+  RunReport report{.resumes = resumes_, .ticks = ticks_, .now = now(), .unfinished = describe_threads(),
+                   .errors = errors_, .digest = std::nullopt};
+  if (options_.digest == ExecutorOptions::Digest::on) report.digest = digest_;
+  return report;
+}
+
+std::vector<ThreadReport> Executor::describe_threads() const {
+  std::vector<ThreadReport> reports;
+  for (const GreenThread* thread : threads_by_id()) reports.push_back(describe(*thread));
+  return reports;
+}
+
+void Executor::trace(const GreenThread& thread, ScheduleDigest::Event event) {
+  if (options_.digest == ExecutorOptions::Digest::on) {
+    const std::uint64_t sequence = thread.suspended() ? 0 : thread.sequence;  // else it is an address
+    digest_.add(now_, thread.priority, sequence, thread.id, event);
+  }
+  if (options_.observer == nullptr) return;
+  switch (event) {
+    case ScheduleDigest::Event::submitted: return options_.observer->submitted(thread);
+    case ScheduleDigest::Event::resumed: return options_.observer->resumed(thread, now_);
+    case ScheduleDigest::Event::woken: return options_.observer->woken(thread, now_);
+    case ScheduleDigest::Event::ended: return options_.observer->ended(thread, now_);
+    case ScheduleDigest::Event::cancelled: return options_.observer->cancelled(thread, now_);
+    case ScheduleDigest::Event::time_moved: return;
+  }
+}
+
+}  // namespace bide

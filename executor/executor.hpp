@@ -1,0 +1,245 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <bide/executor/cancelled.hpp>
+#include <bide/executor/green_thread.hpp>
+#include <bide/executor/observer.hpp>
+#include <bide/executor/post.hpp>
+#include <bide/executor/report.hpp>
+#include <bide/executor/task.hpp>
+#include <bide/queue/queue_full.hpp>
+#include <bide/queue/run_queue.hpp>
+#include <bide/timers/clock.hpp>
+#include <bide/timers/instant.hpp>
+#include <bide/timers/timer_list.hpp>
+
+namespace bide {
+
+enum class TimeMode : std::uint8_t {
+  real_time,     // CLOCK_MONOTONIC; run waits for what is due
+  virtual_time,  // starts at 0 and jumps to the next deadline when nothing can run
+};
+
+struct ExecutorOptions {
+  TimeMode time = TimeMode::real_time;
+  /// How many threads may be alive at once; the next submit is refused.
+  std::size_t capacity = std::size_t{1} << 20U;
+  /// After every pop of this number the oldest waiting thread below `high` rises a class. 0: never.
+  std::uint64_t promote_every = 0;
+  /// Told of every event; must outlive the executor.
+  Observer* observer = nullptr;
+  /// With `on`, RunReport::digest is set.
+  enum class Digest : std::uint8_t { off, on } digest = Digest::off;
+  /// Real time: how many resumes the loop does before it looks at timers and posts again. At least 1.
+  std::uint32_t resumes_per_turn = 64;
+  /// Real time: where the time comes from; must outlive the executor. nullptr: CLOCK_MONOTONIC.
+  Clock* clock = nullptr;
+  /// Real time: when threads wait and neither a timer nor a thread could wake them, only a post can. How long
+  /// to wait for one before that counts as a Deadlock. Duration::max(): for ever, for a program that is fed by
+  /// posts alone.
+  Duration deadlock_after = std::chrono::seconds(5);
+};
+
+/// Trivially destructible on purpose: g++ 12 destroys other temporaries in a co_await expression twice.
+struct SubmitOptions {
+  /// Shown in reports. Not copied: a string literal, or text that outlives the thread.
+  const char* name = nullptr;
+  /// Unset: the submitting thread's own class; normal outside any thread.
+  std::optional<Priority> priority{};
+  /// When the thread has to be done. It raises the thread's urgency as its latest start time, the deadline
+  /// minus `duration_hint`, comes near (queue/urgency.hpp). With both, the earlier counts.
+  std::optional<Instant> deadline{};
+  std::optional<Duration> deadline_in{};
+  /// How long the work takes once it runs. Unset: one second.
+  std::optional<Duration> duration_hint{};
+  /// Left alone: the line of the submit.
+  std::source_location where = std::source_location::current();
+};
+
+/// Runs green threads: one loop, one OS thread, one order.
+///
+///     Executor executor({.time = TimeMode::virtual_time});
+///     executor.submit(worker());
+///     executor.run();
+///
+/// Order:   of ready threads: higher class, then who became ready first; deadlines as queue/order.hpp says.
+///          Threads that one instant releases become ready in the order in which they fell asleep.
+/// Threads: one OS thread uses an executor at a time. From others only `post`, or a Poster.
+/// Owns:    every thread submitted. The destructor destroys what is left, the youngest thread first, each from
+///          its innermost frame outwards; a submit during that is refused, and Handles see Cancelled.
+class Executor {
+ public:
+  explicit Executor(ExecutorOptions options = {});
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// Makes a green thread of the task. It is ready at once, behind all that is, and runs in `run`.
+  ///
+  /// Returns: a Handle to await, cancel or ask; dropping it detaches the thread.
+  /// Throws:  QueueFull when `capacity` threads live, or while the executor stops; nothing has changed then but
+  ///          that the task is gone (`try_submit` leaves it with the caller).
+  /// Cost:    no allocation beyond the task's own frame, but with a deadline.
+  template <class T>
+  Handle<T> submit(Task<T> task, SubmitOptions options = {});
+
+  /// Moves callable and arguments into the thread, calls `function(arguments...)` there and awaits the task
+  /// that it returns. The way to submit a lambda with captures: they live as long as the thread.
+  template <class F, class... Args>
+  auto submit(SubmitOptions options, F function, Args... arguments);
+
+  /// Like submit; nullopt where that throws QueueFull, and the task stays the caller's.
+  template <class T>
+  std::optional<Handle<T>> try_submit(Task<T>& task, SubmitOptions options = {});
+
+  /// Runs `function()` in the loop, at the back of its class, outside of any green thread. What it throws counts
+  /// as the error of a detached thread.
+  ///
+  /// Threads: any, while the executor lives; see Poster for longer. From another OS thread it becomes ready when
+  ///          the loop next looks outside, in the order of the calls.
+  /// Returns: false when the executor takes no posts any more.
+  template <class F>
+  bool post(F function, Priority priority = Priority::normal);
+
+  /// For other OS threads, and for longer than the executor lives. Each is a source of its own.
+  Poster poster() { return Poster(post_box_, post_box_->next_source()); }
+
+  /// Runs until no thread and no post is left.
+  ///
+  /// Throws: the first error of a detached thread: the others are cancelled, and run ends when all have ended.
+  ///         More errors are in `report()`. Deadlock: no thread can ever run again.
+  /// May be called again, also after it threw.
+  RunReport run();
+
+  /// Runs all that happens up to and including the instant, then sets the clock to it (virtual time: a tick, if
+  /// that moves it). Threads may be left, waiting or asleep; that is no Deadlock, since the caller goes on.
+  RunReport run_until(Instant limit);
+  RunReport run_for(Duration duration);
+
+  /// Gives one thread or post its turn, after moving time, or waiting, if none is ready.
+  /// Returns: false when there is none, nor will be.
+  bool run_one();
+
+  /// Cancels every thread. Submits are refused until all have ended and `run` has returned. A plain call, from a
+  /// thread or outside of the run.
+  void stop();
+
+  /// Virtual time: 0 at the start. Real time: CLOCK_MONOTONIC, never going back.
+  Instant now() const;
+  /// How often virtual time was moved.
+  std::uint64_t ticks() const { return ticks_; }
+  /// Threads alive.
+  std::size_t size() const { return threads_.size(); }
+  std::size_t capacity() const { return options_.capacity; }
+
+  /// How it stands: also after run threw, and from within a thread.
+  RunReport report() const;
+
+  /// The executor whose thread or post is running. Requires: there is one.
+  static Executor& current();
+
+ private:
+  friend class CancelScope;
+  friend class DeadlineScope;
+  friend class GroupScope;
+  friend class Obligation;
+  template <class T>
+  friend class Handle;
+  friend class ResultSlot;
+  friend class SleepUntil;
+  friend class TaskPromiseBase;
+  friend class Wait;
+  friend class Yield;
+
+  enum class Phase : std::uint8_t { open, stopping, destroying };
+  class Entered;  // makes this the current executor for a scope
+
+  bool admits() const { return phase_ == Phase::open && threads_.size() < options_.capacity; }
+  [[noreturn]] void refuse() const;
+  GreenThread& admit(Frame& root, const SubmitOptions& options);
+  Urgency* make_urgency(const SubmitOptions& options) const;
+  static void free_ranking(GreenThread& thread) noexcept;
+  bool post_here(Runnable* call);
+
+  // executor/run_loop.cpp
+  void drive(Instant limit);
+  std::uint32_t run_ready(std::uint32_t most);
+  void resume(GreenThread& thread);
+  void call(Runnable& posted);
+  void finish(GreenThread& thread);
+  void make_ready(GreenThread& thread) {
+    thread.state = Runnable::State::ready;
+    thread.priority = thread.rank;  // a promotion lasts for one turn
+    ready_.push(thread);
+  }
+  void wake(GreenThread& thread);
+  void sleep(GreenThread& thread, const SleepUntil& sleep);
+  void look_outside();
+  void release_due(Instant upto);
+  bool pass_time(Instant limit);
+  bool wait_for_post();
+  void move_time(Instant to);
+
+  // executor/executor.cpp
+  void begin_run();
+  void end_run();
+  void cancel(GreenThread& thread);
+  void cancel_wait(GreenThread& thread);
+  void cancel_all();
+  void destroy(GreenThread& thread) noexcept;
+  std::vector<GreenThread*> threads_by_id() const;
+  std::vector<ThreadReport> describe_threads() const;
+  void trace(const GreenThread& thread, ScheduleDigest::Event event);
+
+  // executor/obligation.cpp
+  void rank_again(GreenThread& thread);
+
+  // executor/errors.cpp
+  void detached_failed(std::exception_ptr error) noexcept;
+  void keep_error(ResultSlot& slot);
+  void print_errors_not_thrown() const noexcept;
+  void throw_errors();
+
+  ExecutorOptions options_;
+  RunQueue ready_;
+  Instant now_{};              // virtual time; in real time, as of the last look outside
+  mutable Instant latest_{};   // real time: the latest that was read
+  std::uint64_t resumes_ = 0;
+  bool virtual_time_;
+  bool tracing_;  // an observer, or the digest, wants every event
+  bool in_run_ = false;
+  Phase phase_ = Phase::open;
+  TimerList timers_;
+  std::vector<GreenThread*> threads_;  // alive, in no order
+  std::uint64_t last_id_ = 0;
+  std::uint64_t ticks_ = 0;
+  ScheduleDigest digest_;
+  std::shared_ptr<PostBox> post_box_;
+  std::vector<Runnable*> posts_;           // scratch of look_outside
+  std::vector<std::exception_ptr> errors_;  // of detached threads
+  std::size_t errors_thrown_ = 0;          // of those, how many a run has thrown or told of
+  std::vector<ResultSlot*> kept_errors_;   // Handles of ended threads that hold an error nobody has taken
+};
+
+/// Submits to the current executor. See Executor::submit.
+template <class T>
+Handle<T> submit(Task<T> task, SubmitOptions options = {});
+template <class F, class... Args>
+auto submit(SubmitOptions options, F function, Args... arguments);
+
+/// The current executor's clock.
+Instant now();
+
+}  // namespace bide
+
+#include <bide/executor/handle.hpp>
+#include <bide/executor/sleep.hpp>
+#include <bide/executor/yield.hpp>

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+
+#include <bide/executor/frame.hpp>
+#include <bide/queue/run_queue.hpp>
+#include <bide/timers/timer_list.hpp>
+
+namespace bide {
+
+class CancelScope;
+struct Debts;
+class Executor;
+class SleepUntil;
+class Wait;
+
+/// What the run queue holds for the executor: a green thread, or a function given to `post`.
+struct Runnable : QueueNode {
+  enum class State : std::uint8_t {
+    ready,     // in the run queue
+    running,   // its frame is being resumed, or is to be resumed next
+    sleeping,  // on the timer list
+    waiting,   // on a Wait
+    ended,     // its root task has finished
+    posted,    // not a thread: a function given to post
+  };
+  enum class Disposal : std::uint8_t { run, drop };
+
+  State state = State::ready;
+  std::uint8_t cancelled = 0;  // the innermost scope is cancelled: the next wait throws
+  union {
+    Frame* leaf = nullptr;                   // a thread: the innermost frame of its awaits, where the next resume goes
+    void (*call)(Runnable& self, Disposal);  // a posted function: runs it or not, and frees its memory
+  };
+};
+
+/// What a timer releases: a sleeping thread, or the deadline of a scope.
+struct Alarm : Timer {
+  enum class Wakes : std::uint8_t { thread, scope };
+  explicit Alarm(Wakes kind) : wakes(kind) {}
+  Wakes wakes;
+};
+
+/// A submitted task with all that it awaits: the executor's record of it.
+///
+/// Lives inside the frame of the thread's root task: a submit is one allocation, and a resume touches
+/// neighbouring cache lines. Made by submit, destroyed with the root frame.
+///
+/// Invariants: in the run queue iff `state` is ready; on the timer list iff sleeping; `wait()` holds iff
+/// waiting, `sleep()` iff sleeping; at most one thread of an executor is running.
+struct GreenThread final : Runnable, Alarm {
+  GreenThread(Executor& owner, std::uint64_t number) : Alarm(Wakes::thread), executor(&owner), id(number) {}
+
+  std::uint8_t cancel_requested = 0;  // the whole thread is cancelled
+  std::uint8_t wait_failed = 0;       // the wait that has just ended did so by a cancel
+  Priority own_priority = Priority::normal;
+  std::uint32_t table_index = 0;  // in the executor's table of live threads
+  Priority rank = Priority::normal;  // the class it runs at: its own, or one that it inherits
+  CancelScope* scope = nullptr;      // innermost, nullptr outside any
+  Debts* debts = nullptr;            // what others wait for; nullptr until somebody has
+  Executor* executor;
+  std::uint64_t id;  // from 1 in submit order
+  const char* name = nullptr;
+
+  Frame& root() const {
+    auto* self = reinterpret_cast<std::byte*>(const_cast<GreenThread*>(this));
+    return *reinterpret_cast<Frame*>(self - offsetof(Frame, thread_record));
+  }
+  std::source_location submitted_at() const { return root().where; }
+
+  // A thread that is not in the run queue has no sequence number: its place holds what it waits for instead.
+  // A million sleepers notice eight bytes.
+  void waits(Wait& on) {
+    state = State::waiting;
+    sequence = reinterpret_cast<std::uintptr_t>(&on);
+  }
+  void sleeps(const SleepUntil& on) {
+    state = State::sleeping;
+    sequence = reinterpret_cast<std::uintptr_t>(&on);
+  }
+  Wait& wait() const { return *reinterpret_cast<Wait*>(sequence); }
+  const SleepUntil& sleep() const { return *reinterpret_cast<const SleepUntil*>(sequence); }
+  bool suspended() const { return state == State::waiting || state == State::sleeping; }
+};
+
+static_assert(sizeof(GreenThread) <= Frame::thread_record_bytes);
+static_assert(alignof(GreenThread) <= alignof(Frame));
+
+/// The executor whose loop runs on this OS thread, and the green thread that it is resuming.
+struct Running {
+  Executor* executor = nullptr;
+  GreenThread* thread = nullptr;
+  Frame* dropped = nullptr;  // tasks to destroy, see drop_not_started
+  bool dropping = false;
+};
+inline constinit thread_local Running running;
+
+}  // namespace bide

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <utility>
+
+#include <bide/executor/executor.hpp>
+#include <bide/executor/obligation.hpp>
+#include <bide/executor/wait.hpp>
+
+namespace bide {
+
+/// A submitted thread, as its submitter sees it: to wait for its result, to cancel it, to ask how it stands.
+///
+///     Handle<int> handle = submit(work());
+///     int result = co_await handle;
+///
+/// Owns: the result, once the thread has ended. Not the thread: dropping the Handle detaches it. An error that
+///       is dropped with its Handle counts as one of a detached thread, so it still reaches `run`.
+/// Use:  on the executor's OS thread. May outlive the executor; a thread destroyed with it ends as Cancelled.
+template <class T>
+class Handle final : public ResultSlotFor<T> {
+ public:
+  Handle(Handle&& other) noexcept : id_(other.id_) { take_from(other); }
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      this->~Handle();
+      ::new (this) Handle(std::move(other));
+    }
+    return *this;
+  }
+  ~Handle() {
+    if (this->joiner != nullptr) this->forget_joiner();
+    if (this->state_ == ResultSlot::State::failed) {
+      this->drop_error();
+    } else if (this->thread != nullptr) {
+      this->thread->root().result = nullptr;
+    }
+  }
+
+  /// Counts from 1 in the order of the submits of an executor.
+  std::uint64_t id() const { return id_; }
+
+  /// The thread has ended, by return, exception or cancel.
+  bool done() const { return this->state_ != ResultSlot::State::pending; }
+
+  /// Cancels the thread: the wait it is in, and each that it enters, throws Cancelled. A plain call; the thread
+  /// ends when it has cleaned up. Once is enough; on an ended thread it does nothing.
+  void cancel() {
+    if (!done() && this->thread != nullptr) this->thread->executor->cancel(*this->thread);
+  }
+
+  /// The result without a wait, for instance after `run` returned. Requires: done(), and not taken yet.
+  /// Throws:  what the thread threw; Cancelled when a cancel ended it.
+  T take() {
+    if (this->error_ != nullptr) this->release_error();
+    return ResultSlotFor<T>::take();
+  }
+
+ private:
+  friend Executor;
+  friend Join<T>;
+
+  explicit Handle(GreenThread& made) : id_(made.id) {
+    this->thread = &made;
+    made.root().result = this;
+  }
+
+  void take_from(Handle& other) noexcept {
+    require(other.joiner == nullptr, "a Handle is moved while a thread waits for it");
+    this->take_over(other);
+    this->thread = std::exchange(other.thread, nullptr);
+    if (this->thread == nullptr) return;
+    if (this->state_ == ResultSlot::State::failed) {
+      this->moved_error_from(other);
+    } else {
+      this->thread->root().result = this;
+    }
+  }
+
+  std::uint64_t id_;
+};
+
+/// The wait for a thread to end.
+class JoinWait : public Wait {
+ public:
+  void withdraw() noexcept override {
+    if (target_ != nullptr) target_->joiner = nullptr;
+    ending_.let_go();
+  }
+  std::string describe() const override;
+  const GreenThread* waits_for() const override { return target_ != nullptr ? target_->thread : nullptr; }
+  GreenThread* rank_changed() override { return ending_.note_demand(thread()->rank, thread()->urgency); }
+
+ protected:
+  JoinWait(ResultSlot& target, std::source_location where) : Wait(where), target_(&target) {}
+  ~JoinWait() = default;
+
+  void park(Frame& frame);
+
+ private:
+  friend Executor;
+  friend ResultSlot;
+  void woken() {
+    ending_.let_go();
+    wake();
+  }
+
+  ResultSlot* target_;
+  Obligation ending_;  // the joined thread runs at the rank of this one
+};
+
+/// `co_await handle`: the thread's result.
+///
+/// Suspends: unless the thread has ended. Cancellation point: the joined thread goes on, the Handle stays good.
+/// Throws:   what the thread threw, the same object; Cancelled when it was cancelled, or the awaiting thread is.
+/// Requires: one thread waits for a Handle at a time, and its result is taken once.
+template <class T>
+class Join final : public JoinWait {
+ public:
+  Join(Handle<T>& handle, std::source_location where) : JoinWait(handle, where), handle_(handle) {}
+
+  bool await_ready() {
+    require(handle_.done() || handle_.thread != nullptr, "a Handle is awaited that was moved away");
+    return enter() || handle_.done();
+  }
+  template <std::derived_from<Frame> Promise>
+  void await_suspend(std::coroutine_handle<Promise> frame) {
+    park(frame.promise());
+  }
+  T await_resume() {
+    finish();
+    return handle_.take();
+  }
+
+ private:
+  Handle<T>& handle_;
+};
+
+template <class T>
+Handle<T> Executor::submit(Task<T> task, SubmitOptions options) {
+  require(task.frame_ != nullptr, "a task is awaited or submitted twice");
+  if (!admits()) [[unlikely]]
+    refuse();
+  GreenThread& thread = admit(*task.frame_, options);
+  static_cast<void>(task.release());
+  return Handle<T>(thread);
+}
+
+template <class T>
+std::optional<Handle<T>> Executor::try_submit(Task<T>& task, SubmitOptions options) {
+  if (!admits()) return std::nullopt;
+  return submit(std::move(task), options);
+}
+
+template <class F, class... Args>
+auto Executor::submit(SubmitOptions options, F function, Args... arguments) {
+  return submit(call_in_thread(std::move(function), std::move(arguments)...), options);
+}
+
+template <class F>
+bool Executor::post(F function, Priority priority) {
+  if (running.executor != this) {
+    return post_box_->push(0, PostedCall<F, PostedFrom::other_thread>::make(std::move(function), priority));
+  }
+  return post_here(PostedCall<F, PostedFrom::same_thread>::make(std::move(function), priority));
+}
+
+template <class T>
+Handle<T> submit(Task<T> task, SubmitOptions options) {
+  return Executor::current().submit(std::move(task), options);
+}
+template <class F, class... Args>
+auto submit(SubmitOptions options, F function, Args... arguments) {
+  return Executor::current().submit(options, std::move(function), std::move(arguments)...);
+}
+
+}  // namespace bide

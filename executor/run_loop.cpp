@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include <bide/executor/cancel_scope.hpp>
+#include <bide/executor/executor.hpp>
+
+// The loop. A turn: ready threads in order, then a look outside; with nothing ready, time passes.
+// It is the one place that resumes a frame: an awaiter stores where to go on, and returns to here. That keeps
+// the stack flat with every compiler, and gives observer, digest and order one place. Symmetric transfer would
+// save a few nanoseconds an await, but is recursion in g++ 12 below -O2 and under its sanitizers.
+
+namespace bide {
+
+// Runs until nothing will happen up to and including the limit.
+void Executor::drive(Instant limit) {
+  for (;;) {
+    run_ready(options_.resumes_per_turn);
+    look_outside();
+    if (ready_.empty() && !pass_time(limit)) return;
+  }
+}
+
+// Returns how many had their turn.
+std::uint32_t Executor::run_ready(std::uint32_t most) {
+  for (std::uint32_t done = 0; done < most; ++done) {
+    QueueNode* const node = ready_.pop(now_.time_since_epoch());
+    if (node == nullptr) return done;
+    auto& next = static_cast<Runnable&>(*node);
+    if (next.state == Runnable::State::posted) [[unlikely]] {
+      call(next);
+    } else {
+      resume(static_cast<GreenThread&>(next));
+    }
+  }
+  return most;
+}
+
+inline void Executor::resume(GreenThread& thread) {
+  ++resumes_;
+  if (tracing_) [[unlikely]] trace(thread, ScheduleDigest::Event::resumed);
+  running.thread = &thread;
+  thread.state = Runnable::State::running;
+  do {
+    thread.leaf->handle().resume();  // starts or ends a child, and stays running; or suspends
+  } while (thread.state == Runnable::State::running);
+  if (thread.state == Runnable::State::ended) finish(thread);
+}
+
+void Executor::call(Runnable& posted) {
+  running.thread = nullptr;
+  try {
+    posted.call(posted, Runnable::Disposal::run);
+  } catch (...) {
+    detached_failed(std::current_exception());
+  }
+}
+
+// The root task has ended: tells who waits for it, and destroys the frame.
+void Executor::finish(GreenThread& thread) {
+  running.thread = nullptr;
+  if (tracing_) trace(thread, ScheduleDigest::Event::ended);
+  if (ResultSlot* result = thread.root().result; result != nullptr) {
+    result->thread = nullptr;
+    const bool failed = result->state() == ResultSlot::State::failed;
+    GroupScope* const group = failed ? GroupScope::of(thread) : nullptr;
+    if (group != nullptr) {
+      result->tell();
+      group->fail(result->error());
+    }
+    if (JoinWait* joiner = result->joiner; joiner != nullptr) {
+      result->joiner = nullptr;
+      joiner->woken();
+    } else if (failed && group == nullptr) {
+      keep_error(*result);
+    }
+  }
+  destroy(thread);
+}
+
+void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {
+  if (sleep.due() <= now_ || (!virtual_time_ && sleep.due() <= now())) return make_ready(thread);
+  timers_.arm(thread, sleep.due());
+  thread.sleeps(sleep);
+}
+
+// Due timers, then posts. In virtual time no timer is due before time has passed.
+void Executor::look_outside() {
+  if (!virtual_time_) {
+    now_ = now();
+    release_due(now_);
+  }
+  if (!post_box_->pending()) return;
+  post_box_->take(posts_);
+  for (Runnable* call : posts_) ready_.push(*call);
+  posts_.clear();
+}
+
+// All timers of one instant become ready in the order in which they were armed, then those of the next.
+void Executor::release_due(Instant upto) {
+  const auto fire = [this](Timer& timer) noexcept {
+    auto& alarm = static_cast<Alarm&>(timer);
+    if (alarm.wakes == Alarm::Wakes::thread) {
+      wake(static_cast<GreenThread&>(alarm));
+    } else {
+      static_cast<DeadlineScope&>(alarm).expire();
+    }
+  };
+  while (timers_.release(upto, fire) > 0) {
+  }
+}
+
+// Nothing is ready. False: nothing can become ready up to the limit.
+bool Executor::pass_time(Instant limit) {
+  const Instant due = timers_.next_due().value_or(Instant::max());
+  const bool any_due = !timers_.empty() && due <= limit;
+  if (any_due && virtual_time_) {
+    move_time(due);
+    release_due(due);
+    return true;
+  }
+  if (limit == Instant::max() && !any_due) return wait_for_post();
+  if (virtual_time_) return false;
+  const Instant until = any_due ? due : limit;
+  if (until <= now_) return false;
+  post_box_->wait(until - now_);
+  return true;
+}
+
+// Only a post could make something ready. False: none came, or nobody is there to send one.
+bool Executor::wait_for_post() {
+  const bool might_come = !virtual_time_ || post_box_.use_count() > 1;  // somebody holds a Poster
+  if (threads_.empty() || !might_come) return false;
+  post_box_->wait(options_.deadlock_after);
+  return post_box_->pending();
+}
+
+void Executor::move_time(Instant to) {
+  const Instant from = std::exchange(now_, to);
+  ++ticks_;
+  if (options_.digest == ExecutorOptions::Digest::on) {
+    digest_.add(now_, Priority::low, ticks_, 0, ScheduleDigest::Event::time_moved);
+  }
+  if (options_.observer != nullptr) options_.observer->time_moved(from, to);
+}
+
+void Executor::wake(GreenThread& thread) {
+  make_ready(thread);
+  if (tracing_) trace(thread, ScheduleDigest::Event::woken);
+}
+
+}  // namespace bide

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <source_location>
+
+#include <bide/executor/executor.hpp>
+
+namespace bide {
+
+/// `co_await SleepUntil(instant)`: suspends this thread until the executor's clock has reached the instant.
+///
+/// Suspends: always; an instant that has come is a Yield and costs no tick. Cancellation point.
+/// Order:    threads due at one instant become ready in the order in which they fell asleep.
+/// Throws:   Cancelled.
+/// Cost:     O(log n) for n sleepers; no allocation once the arrays have grown.
+class [[nodiscard]] SleepUntil {
+ public:
+  explicit SleepUntil(Instant due, std::source_location where = std::source_location::current())
+      : due_(due), where_(where) {}
+
+  bool await_ready() const {
+    require(running.thread != nullptr, "a sleep outside of a green thread");
+    running.thread->wait_failed = running.thread->cancelled;
+    return running.thread->cancelled != 0;
+  }
+  template <std::derived_from<Frame> Promise>
+  void await_suspend(std::coroutine_handle<Promise> frame) {
+    running.thread->leaf = &frame.promise();
+    running.executor->sleep(*running.thread, *this);
+  }
+  void await_resume() const {
+    if (running.thread->wait_failed != 0) throw Cancelled();
+  }
+
+  Instant due() const { return due_; }
+  std::source_location where() const { return where_; }
+
+ private:
+  Instant due_;
+  std::source_location where_;
+};
+
+/// `co_await Sleep(5ms)`: suspends this thread for at least the duration.
+///
+/// Units: nanoseconds of the executor's clock, from `now()` at the call; `now() + duration` saturates at the
+///        last instant. Zero and less is a Yield.
+/// Else as SleepUntil.
+class [[nodiscard]] Sleep : public SleepUntil {
+ public:
+  explicit Sleep(Duration duration, std::source_location where = std::source_location::current())
+      : SleepUntil(add_saturating(bide::now(), duration), where) {}
+};
+
+}  // namespace bide

@@ -1,0 +1,19 @@
+#include <bide/executor/task.hpp>
+
+namespace bide {
+
+void drop_not_started(Frame& frame) noexcept {
+  // A task that never ran has no result to give, and nobody waits: the field serves as the link of the list.
+  frame.result = reinterpret_cast<ResultSlot*>(running.dropped);
+  running.dropped = &frame;
+  if (running.dropping) return;
+  running.dropping = true;
+  while (running.dropped != nullptr) {
+    Frame& next = *running.dropped;
+    running.dropped = reinterpret_cast<Frame*>(next.result);
+    next.handle().destroy();
+  }
+  running.dropping = false;
+}
+
+}  // namespace bide

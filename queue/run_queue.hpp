@@ -1,0 +1,163 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include <bide/queue/indexed_heap.hpp>
+#include <bide/queue/node_ring.hpp>
+#include <bide/queue/order.hpp>
+#include <bide/queue/queue_node.hpp>
+#include <bide/queue/require.hpp>
+
+namespace bide {
+
+/// Who goes first: the order of queue/order.hpp over nodes that belong to others.
+///
+/// A class has two lanes: nodes without a deadline by sequence, nodes with one by (latest start, sequence).
+/// The heads of the lanes are ranked, and the first of them is popped. So within a lane a node that waits
+/// behind another never overtakes it, whatever its score.
+///
+/// Reads no clock: `now` is the caller's, in the unit and epoch of the nodes' Urgency. Not for two threads.
+/// Cost: nothing allocates once the arrays have grown. A call that would have to, and can't, throws
+///       std::bad_alloc and has changed nothing.
+class RunQueue {
+ public:
+  struct Options {
+    /// After every pop of this number, counted from 1, the queued node with the smallest sequence among those
+    /// below `high` rises one class and keeps its sequence. 0: never. A pop that found nothing does not
+    /// count.
+    std::uint64_t promote_every = 0;
+    Aging aging = Aging::off;
+  };
+
+  /// The heads of the lanes, first to go first; for a log that tells why.
+  struct Heads {
+    struct Head {
+      const QueueNode* node = nullptr;
+      urgency::Score score = 0;
+    };
+    std::array<Head, 2 * priority_count> entries;
+    std::size_t count = 0;
+
+    const Head* begin() const { return entries.data(); }
+    const Head* end() const { return entries.data() + count; }
+  };
+
+  RunQueue() : RunQueue(Options{}) {}
+  explicit RunQueue(Options options);
+  /// The other queue is left empty and new, with its options.
+  RunQueue(RunQueue&& other) noexcept;
+  RunQueue& operator=(RunQueue&& other) noexcept;
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  /// What the next push gives its node. Starts at 0; 64 bits never wrap.
+  std::uint64_t next_sequence() const { return next_sequence_; }
+
+  /// Queues the node at the back of its class, or by its deadline, with a fresh sequence.
+  ///
+  /// Requires: the node is in no queue.
+  /// Cost:     O(1) without a deadline, O(log n) with one.
+  void push(QueueNode& node) {
+    require(!node.queued(), "a node is pushed that is queued already");
+    if (node.has_deadline()) [[unlikely]]
+      return push_with_deadline(node);
+    rings_[index(node.priority)].push_back(node);
+    node.sequence = next_sequence_++;
+    node.lane = Lane::fifo;
+    occupied_ |= bit(node.priority);
+    ++size_;
+  }
+
+  /// Takes out the node that goes first, then promotes if it is time to.
+  ///
+  /// Returns: null when empty.
+  /// Cost:    O(1) while all that is queued is plain: no deadline, nothing promoted or re-ranked into the
+  /// middle
+  ///          of a class, aging and promotion off. Else O(log n).
+  QueueNode* pop(std::chrono::nanoseconds now) {
+    if (reasons_to_compare_ != 0) [[unlikely]]
+      return pop_best(now);
+    if (occupied_ == 0) return nullptr;
+    const auto highest = static_cast<std::size_t>(std::bit_width(occupied_)) - 1;
+    QueueNode* const node = rings_[highest].pop_front();
+    if (rings_[highest].empty()) occupied_ &= ~(1U << highest);
+    node->lane = Lane::none;
+    --size_;
+    return node;
+  }
+
+  /// What pop would return.
+  const QueueNode* peek(std::chrono::nanoseconds now) const { return best(now); }
+
+  /// Withdraws the node from wherever it is. Requires: it is in this queue.
+  void remove(QueueNode& node);
+
+  /// Changes class and urgency; the sequence, and with it the place among equals, stays.
+  /// A node that is not queued just takes the values.
+  void rerank(QueueNode& node, Priority priority, Urgency* urgency);
+
+  /// Takes out any node, for teardown: in an order that is the same every time but means nothing.
+  /// Counts for no promotion. Returns: null when empty.
+  QueueNode* pop_any();
+
+  /// Withdraws all nodes.
+  void clear();
+
+  /// Lets every class hold `count` nodes without a deadline before a push allocates.
+  void reserve(std::size_t count);
+
+  Heads heads(std::chrono::nanoseconds now) const;
+
+ private:
+  struct LateEntry {
+    std::uint64_t sequence;
+    QueueNode* node;
+    bool before(const LateEntry& other) const { return sequence < other.sequence; }
+  };
+  /// Without the sequence, which only ties need: 24 bytes sift a third faster than 32.
+  struct DeadlineEntry {
+    std::chrono::nanoseconds latest_start;
+    QueueNode* node;
+    std::uint32_t age_position;  // in by_age_, for a class that can be promoted
+    bool before(const DeadlineEntry& other) const {
+      if (latest_start != other.latest_start) return latest_start < other.latest_start;
+      return node->sequence < other.node->sequence;
+    }
+  };
+
+  static constexpr std::size_t index(Priority priority) { return static_cast<std::size_t>(priority); }
+  static constexpr std::uint32_t bit(Priority priority) { return 1U << index(priority); }
+  static constexpr bool promotable(Priority priority) { return priority < Priority::high; }
+
+  QueueNode* pop_best(std::chrono::nanoseconds now);
+  QueueNode* best(std::chrono::nanoseconds now) const;
+  QueueNode* plain_head(std::size_t of_class) const;
+  QueueNode* oldest_promotable() const;
+  void promote();
+  void push_with_deadline(QueueNode& node);
+  void make_room(Priority priority, const Urgency* urgency);
+  void link(QueueNode& node);
+  void unlink(QueueNode& node);
+  void link_by_age(QueueNode& node);
+  void unlink_by_age(const QueueNode& node);
+  void swap(RunQueue& other) noexcept;
+
+  std::uint64_t next_sequence_ = 0;
+  std::size_t size_ = 0;
+  std::uint32_t occupied_ = 0;  // a bit for each class whose ring has a node
+  // Nodes in heaps, and one more if aging or promotion is on: 0 means that the highest ring's front goes
+  // first.
+  std::size_t reasons_to_compare_ = 0;
+  std::array<NodeRing, priority_count> rings_;
+  std::array<IndexedHeap<LateEntry>, priority_count> late_;
+  std::array<IndexedHeap<DeadlineEntry>, priority_count> deadline_;
+  IndexedHeap<LateEntry> by_age_;  // nodes with a deadline that can be promoted; used with promote_every only
+  std::uint64_t pops_until_promotion_ = 0;
+  Options options_;
+};
+
+}  // namespace bide

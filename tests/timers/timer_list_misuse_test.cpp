@@ -1,0 +1,57 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <bide/timers/timer_list.hpp>
+
+namespace {
+
+using bide::Duration;
+using bide::Instant;
+using bide::Timer;
+using bide::TimerList;
+
+constexpr Instant soon = Instant(Duration(5));
+
+/// Whether `misuse` ends its process, a fork of this one, by abort.
+template <class Misuse>
+bool aborts(Misuse misuse) {
+  const pid_t child = fork();
+  if (child == 0) {
+    close(STDERR_FILENO);
+    std::signal(SIGABRT, SIG_DFL);  // Catch2 would report it as a failure of the test
+    misuse();
+    _exit(0);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+}  // namespace
+
+TEST_CASE("TimerList: a broken contract ends the process, in every build") {
+  TimerList timers;
+  TimerList others;
+  auto timer = std::make_unique<Timer>();
+  auto second = std::make_unique<Timer>();
+
+  CHECK(aborts([&] { timers.cancel(*timer); }));
+  timers.arm(*timer, soon);
+  CHECK(aborts([&] { timers.arm(*timer, soon); }));
+  CHECK(aborts([&] { others.cancel(*timer); }));
+  CHECK(aborts([&] { timer.reset(); }));
+  CHECK(aborts([&] { Timer elsewhere(std::move(*timer)); }));
+  CHECK(aborts(
+      [&] { timers.release(soon, [&](Timer&) noexcept { timers.arm(*second, soon - Duration(1)); }); }));
+  CHECK(aborts(
+      [&] { timers.release(soon, [&](Timer&) noexcept { timers.release(soon, [](Timer&) noexcept {}); }); }));
+  CHECK(aborts([&] { timers.release(soon, [&](Timer&) noexcept { timers.clear(); }); }));
+  CHECK_FALSE(aborts([&] { timers.release(soon, [](Timer&) noexcept {}); }));
+  timers.clear();
+}
