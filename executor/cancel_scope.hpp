@@ -1,20 +1,16 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <vector>
 
 #include <bide/executor/green_thread.hpp>
 
 namespace bide {
 
-class GroupWait;
-
-/// A stretch of a thread's work that can be cancelled as a whole, with all that it awaits and the groups in it.
+/// A stretch of a thread's work that is cancelled as a whole, with all that it awaits and the groups in it.
 ///
-/// A thread is a scope itself; these nest inside it, last entered first left. What is cancelled stays cancelled:
-/// every wait inside throws, also those entered later, until the scope is left. Waits outside are not touched.
+/// A thread is a scope itself; these nest inside it, last entered first left. What is cancelled stays
+/// cancelled: every wait inside throws, also those entered later, until the scope is left. Waits outside are
+/// not touched.
 ///
 /// Invariants: `outer_` leads from a thread's innermost scope to its outermost one; `cancelled()` holds when
 /// this scope or one around it was cancelled, with no shield between; GreenThread::cancelled is that of the
@@ -34,9 +30,23 @@ class CancelScope {
   }
 
   /// Becomes the innermost scope of the running thread.
-  void enter();
+  void enter() {
+    require(running.thread != nullptr, "a scope is entered outside of a green thread");
+    require(thread_ == nullptr, "a scope is entered twice");
+    thread_ = running.thread;
+    outer_ = thread_->scope;
+    urgency_ = outer_ != nullptr ? outer_->urgency_ : nullptr;
+    thread_->scope = this;
+    cancelled_ = requested_ || (thread_->cancelled != 0 && shield_ == Shield::no);
+    thread_->cancelled = cancelled_ ? 1 : 0;
+  }
   /// Requires: it is the innermost.
-  void leave() noexcept;
+  void leave() noexcept {
+    require(thread_->scope == this, "scopes are left in another order than they were entered");
+    thread_->scope = outer_;
+    thread_->cancelled = outer_ != nullptr ? (outer_->cancelled_ ? 1 : 0) : thread_->cancel_requested;
+    thread_ = nullptr;
+  }
 
   /// Cancels all that is inside. A plain call from any thread of the executor; a second one does nothing.
   void cancel();
@@ -44,6 +54,10 @@ class CancelScope {
   bool cancel_requested() const { return requested_; }
   /// A wait right inside would throw.
   bool cancelled() const { return cancelled_; }
+
+  /// Threads of groups inside run at this urgency, if theirs is later. Requires: just entered; the urgency
+  /// outlives the scope.
+  void urge(Urgency& urgency);
 
  protected:
   friend class Executor;
@@ -54,7 +68,9 @@ class CancelScope {
 
   CancelScope* outer_ = nullptr;
   GreenThread* thread_ = nullptr;  // entered by; nullptr when not entered
-  CancelScope* first_member_ = nullptr;  // a group's threads, by the scope that surrounds each, in submit order
+  Urgency* urgency_ = nullptr;     // the earliest of this scope and those around it
+  CancelScope* first_member_ =
+      nullptr;  // a group's threads, by the scope that surrounds each, in submit order
   CancelScope* last_member_ = nullptr;
   CancelScope* next_ = nullptr;  // as a member
   CancelScope* previous_ = nullptr;
@@ -62,68 +78,7 @@ class CancelScope {
   Shield shield_;
   bool requested_ = false;
   bool cancelled_ = false;
-};
-
-/// A scope that cancels itself at an instant. One timer, and no thread.
-class DeadlineScope : public CancelScope, private Alarm {
- public:
-  explicit DeadlineScope(Instant due) : Alarm(Wakes::scope), due_(due) {}
-  ~DeadlineScope() { disarm(); }
-
-  /// At a due instant that has come: enters cancelled.
-  void enter();
-  void leave() noexcept {
-    disarm();
-    CancelScope::leave();
-  }
-  /// The instant came while this was entered: a Cancelled out of it, with no cancel around it, is a time-out.
-  bool expired() const { return expired_; }
-
- private:
-  friend class Executor;
-
-  void disarm() noexcept;
-  void expire() {
-    armed_ = false;
-    expired_ = true;
-    cancel();
-  }
-
-  Instant due_;
-  bool armed_ = false;
-  bool expired_ = false;
-};
-
-/// A scope that owns threads: they are cancelled with it, and it is not left before they have ended.
-class GroupScope : public CancelScope {
- public:
-  GroupScope() = default;
-  ~GroupScope();
-
-  /// Makes a thread that was just submitted a member.
-  void add(GreenThread& child);
-
-  std::size_t size() const { return size_; }
-  /// Errors of members, in the order in which they came. Cancels of members are none.
-  const std::vector<std::exception_ptr>& errors() const { return errors_; }
-  /// A member has failed: cancels the group.
-  void fail(std::exception_ptr error);
-
- private:
-  friend class Executor;
-  friend class GroupWait;
-  friend class TaskPromiseBase;
-  struct Member;
-
-  // The group of a thread whose inner scopes have all been left; nullptr: it is in none.
-  static GroupScope* of(const GreenThread& thread);
-  static void ended(GreenThread& thread);
-  // The waiting thread's rank goes to those it waits for.
-  void rank_members();
-
-  std::size_t size_ = 0;
-  GroupWait* waiter_ = nullptr;
-  std::vector<std::exception_ptr> errors_;
+  bool member_ = false;  // surrounds a whole thread that belongs to a group
 };
 
 }  // namespace bide

@@ -1,8 +1,8 @@
 #include <cstdio>
 #include <exception>
 
-#include <bide/executor/cancel_scope.hpp>
 #include <bide/executor/executor.hpp>
+#include <bide/executor/group_scope.hpp>
 
 // Where an exception goes that no await takes: of a detached thread, of a posted function, or of a thread whose
 // Handle is dropped with the error in it. A group takes those of its members; all others end the run.

@@ -12,15 +12,18 @@ namespace bide {
 class Executor::Entered {
  public:
   explicit Entered(Executor& executor)
-      : executor_(executor), executor_before_(running.executor), thread_before_(running.thread) {
+      : executor_(executor), executor_before_(running.executor), thread_before_(running.thread), now_before_(running.now) {
     require(!executor.in_run_, "an executor is run from within its own run");
     executor.in_run_ = true;
     running.executor = &executor;
     running.thread = nullptr;
+    running.now = &executor.now_;
+    if (!executor.virtual_time_) executor.now_ = executor.now();
   }
   ~Entered() {
     running.executor = executor_before_;
     running.thread = thread_before_;
+    running.now = now_before_;
     executor_.in_run_ = false;
   }
   Entered(const Entered&) = delete;
@@ -30,6 +33,7 @@ class Executor::Entered {
   Executor& executor_;
   Executor* executor_before_;
   GreenThread* thread_before_;
+  const Instant* now_before_;
 };
 
 Executor::Executor(ExecutorOptions options)
@@ -37,6 +41,7 @@ Executor::Executor(ExecutorOptions options)
       ready_({.promote_every = options.promote_every, .aging = Aging::off}),
       virtual_time_(options.time == TimeMode::virtual_time),
       tracing_(options.observer != nullptr || options.digest == ExecutorOptions::Digest::on),
+      stall_watch_(options.observer != nullptr && options.stall_threshold > Duration::zero()),
       post_box_(std::make_shared<PostBox>()) {
   require(options.resumes_per_turn > 0, "ExecutorOptions::resumes_per_turn is 0");
   require(options.clock == nullptr || !virtual_time_, "ExecutorOptions::clock is for real time");
@@ -55,8 +60,10 @@ Executor::~Executor() {
   std::vector<GreenThread*> threads = threads_by_id();
   for (GreenThread* thread : threads) {
     if (thread->state == Runnable::State::sleeping) timers_.cancel(*thread);
-    if (thread->state == Runnable::State::waiting) thread->wait().withdraw();
+    if (thread->state == Runnable::State::waiting && !thread->wait().gone()) thread->wait().withdraw();
     thread->state = Runnable::State::ended;
+  }
+  while (ready_.pop_any() != nullptr) {  // a wait that went may have let another through
   }
   for (; !threads.empty(); threads.pop_back()) {
     GreenThread& thread = *threads.back();
@@ -92,6 +99,7 @@ RunReport Executor::run_for(Duration duration) { return run_until(add_saturating
 bool Executor::run_one() {
   const Entered entered(*this);
   look_outside();
+  check_progress();
   while (ready_.empty() && pass_time(Instant::max())) look_outside();
   const bool ran = run_ready(1) > 0;
   if (threads_.empty()) end_run();
@@ -114,8 +122,7 @@ void Executor::stop() {
   cancel_all();
 }
 
-Instant Executor::now() const {
-  if (virtual_time_) return now_;
+Instant Executor::read_clock() const {
   RealClock real_clock;
   const Instant read = (options_.clock != nullptr ? options_.clock : &real_clock)->now();
   return latest_ = std::max(latest_, read);  // a clock that goes back does not take us along
@@ -148,10 +155,11 @@ GreenThread& Executor::admit(Frame& root, const SubmitOptions& options) {
   if (options.deadline || options.deadline_in) [[unlikely]] thread.urgency = make_urgency(options);
   try {
     threads_.push_back(&thread);
+    ready_.reserve(thread, threads_.size());  // a wake-up does not fail: its place is paid for here
     ready_.push(thread);
   } catch (...) {
     threads_.resize(thread.table_index);
-    free_ranking(thread);
+    if (thread.urgency != nullptr) frame_pool.release(thread.urgency, sizeof(Urgency));
     throw;
   }
   ++last_id_;
@@ -169,16 +177,6 @@ Urgency* Executor::make_urgency(const SubmitOptions& options) const {
               .waiting_since = now_.time_since_epoch()};
 }
 
-void Executor::free_ranking(GreenThread& thread) noexcept {
-  Urgency* own = thread.urgency;
-  if (thread.debts != nullptr) {
-    require(thread.debts->first == nullptr, "a thread ends while it holds what others wait for");
-    own = thread.debts->own_urgency;
-    frame_pool.release(thread.debts, sizeof(Debts));
-  }
-  if (own != nullptr) frame_pool.release(own, sizeof(Urgency));
-}
-
 bool Executor::post_here(Runnable* call) {
   if (phase_ == Phase::destroying) {
     call->call(*call, Runnable::Disposal::drop);
@@ -194,6 +192,15 @@ void Executor::cancel(GreenThread& thread) {
   CancelScope::reach(thread, nullptr);
 }
 
+bool Executor::cancel(std::uint64_t id) {
+  for (GreenThread* thread : threads_) {
+    if (thread->id != id) continue;
+    cancel(*thread);
+    return true;
+  }
+  return false;
+}
+
 // The cancel has come to the innermost scope: a wait that the thread is in fails.
 void Executor::cancel_wait(GreenThread& thread) {
   if (thread.cancelled != 0 || thread.state == Runnable::State::ended) return;
@@ -202,7 +209,10 @@ void Executor::cancel_wait(GreenThread& thread) {
   if (thread.state == Runnable::State::sleeping) {
     timers_.cancel(thread);
   } else if (thread.state == Runnable::State::waiting) {
-    thread.wait().withdraw();
+    if (Wait& wait = thread.wait(); !wait.gone()) {
+      wait.withdraw();
+      wait.withdrawn();
+    }
   } else {
     return;  // ready or running: what it waited for has happened, and its next wait throws
   }
@@ -213,24 +223,6 @@ void Executor::cancel_wait(GreenThread& thread) {
 void Executor::cancel_all() {
   if (phase_ == Phase::open) phase_ = Phase::stopping;
   for (GreenThread* thread : threads_by_id()) cancel(*thread);
-}
-
-// From the innermost frame outwards, in a loop: nested destructors of a deep chain would overflow any stack.
-void Executor::destroy(GreenThread& thread) noexcept {
-  Frame& root = thread.root();
-  for (Frame* frame = thread.leaf; frame != &root;) {
-    ResultSlot& await = *frame->result;
-    await.child = nullptr;
-    frame->handle().destroy();
-    frame = await.awaiting;
-  }
-  GroupScope::ended(thread);
-  free_ranking(thread);
-  GreenThread* last = threads_.back();
-  threads_[thread.table_index] = last;
-  last->table_index = thread.table_index;
-  threads_.pop_back();
-  root.handle().destroy();
 }
 
 std::vector<GreenThread*> Executor::threads_by_id() const {
@@ -250,6 +242,19 @@ std::vector<ThreadReport> Executor::describe_threads() const {
   std::vector<ThreadReport> reports;
   for (const GreenThread* thread : threads_by_id()) reports.push_back(describe(*thread));
   return reports;
+}
+
+std::vector<ThreadReport> Executor::describe_ready_threads() const {
+  std::vector<ThreadReport> reports;
+  for (const GreenThread* thread : threads_by_id()) {
+    if (thread->state == Runnable::State::ready) reports.push_back(describe(*thread));
+  }
+  return reports;
+}
+
+void Executor::tell_stall(const GreenThread& thread, Instant begun) const {
+  const Duration taken = RealClock().now() - begun;
+  if (taken > options_.stall_threshold) options_.observer->stalled(thread, taken);
 }
 
 void Executor::trace(const GreenThread& thread, ScheduleDigest::Event event) {

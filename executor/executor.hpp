@@ -5,11 +5,15 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <bide/executor/attached_errors.hpp>
 #include <bide/executor/cancelled.hpp>
+#include <bide/executor/choice.hpp>
+#include <bide/executor/deadlock.hpp>
 #include <bide/executor/green_thread.hpp>
 #include <bide/executor/observer.hpp>
 #include <bide/executor/post.hpp>
@@ -22,6 +26,8 @@
 #include <bide/timers/timer_list.hpp>
 
 namespace bide {
+
+class DeadlineScope;
 
 enum class TimeMode : std::uint8_t {
   real_time,     // CLOCK_MONOTONIC; run waits for what is due
@@ -38,6 +44,12 @@ struct ExecutorOptions {
   Observer* observer = nullptr;
   /// With `on`, RunReport::digest is set.
   enum class Digest : std::uint8_t { off, on } digest = Digest::off;
+  /// A resume that takes longer than this in real time is told to `Observer::stalled`. 0: not measured.
+  Duration stall_threshold{};
+  /// Virtual time: more resumes than this without time moving or a thread ending are a Livelock. 0: never.
+  std::uint64_t livelock_after = 0;
+  /// Decides what is left open; must outlive the executor. nullptr: the order as it is documented.
+  Chooser* chooser = nullptr;
   /// Real time: how many resumes the loop does before it looks at timers and posts again. At least 1.
   std::uint32_t resumes_per_turn = 64;
   /// Real time: where the time comes from; must outlive the executor. nullptr: CLOCK_MONOTONIC.
@@ -89,16 +101,16 @@ class Executor {
   ///          that the task is gone (`try_submit` leaves it with the caller).
   /// Cost:    no allocation beyond the task's own frame, but with a deadline.
   template <class T>
-  Handle<T> submit(Task<T> task, SubmitOptions options = {});
+  Handle<T> submit(Task<T> task, const SubmitOptions& options = {});
 
   /// Moves callable and arguments into the thread, calls `function(arguments...)` there and awaits the task
   /// that it returns. The way to submit a lambda with captures: they live as long as the thread.
   template <class F, class... Args>
-  auto submit(SubmitOptions options, F function, Args... arguments);
+  auto submit(const SubmitOptions& options, F function, Args... arguments);
 
   /// Like submit; nullopt where that throws QueueFull, and the task stays the caller's.
   template <class T>
-  std::optional<Handle<T>> try_submit(Task<T>& task, SubmitOptions options = {});
+  std::optional<Handle<T>> try_submit(Task<T>& task, const SubmitOptions& options = {});
 
   /// Runs `function()` in the loop, at the back of its class, outside of any green thread. What it throws counts
   /// as the error of a detached thread.
@@ -115,7 +127,8 @@ class Executor {
   /// Runs until no thread and no post is left.
   ///
   /// Throws: the first error of a detached thread: the others are cancelled, and run ends when all have ended.
-  ///         More errors are in `report()`. Deadlock: no thread can ever run again.
+  ///         More errors are in `report()`. Deadlock: no thread can ever run again. Livelock: threads run and get
+  ///         nowhere.
   /// May be called again, also after it threw.
   RunReport run();
 
@@ -133,7 +146,7 @@ class Executor {
   void stop();
 
   /// Virtual time: 0 at the start. Real time: CLOCK_MONOTONIC, never going back.
-  Instant now() const;
+  Instant now() const { return virtual_time_ ? now_ : read_clock(); }
   /// How often virtual time was moved.
   std::uint64_t ticks() const { return ticks_; }
   /// Threads alive.
@@ -142,6 +155,23 @@ class Executor {
 
   /// How it stands: also after run threw, and from within a thread.
   RunReport report() const;
+
+  /// All threads as text, a line each: id, name, class, state, since when, what it waits for and at which line, and
+  /// the awaits around that. Threads of a group stand below the thread that owns it (executor/dump.hpp).
+  ///
+  /// Only reads: from within a thread, a post or a hook of an Observer, or outside of the run. Time is as the loop
+  /// last saw it. A debugger prints the same with executor/gdb/.
+  std::string dump() const;
+
+  /// Cancels the thread with this id, as its Handle would. Returns: false when none such is alive.
+  bool cancel(std::uint64_t id);
+
+  /// The errors that came after the one that a group threw: in the handler that catches that, which may be around
+  /// `run`. Those of the latest 64 such errors are kept.
+  std::vector<std::exception_ptr> attached_errors(
+      const std::exception_ptr& error = std::current_exception()) const {
+    return attached_errors_.of(error);
+  }
 
   /// The executor whose thread or post is running. Requires: there is one.
   static Executor& current();
@@ -155,7 +185,9 @@ class Executor {
   friend class Handle;
   friend class ResultSlot;
   friend class SleepUntil;
+  friend class SelectWait;
   friend class TaskPromiseBase;
+  friend class TimedCall;
   friend class Wait;
   friend class Yield;
 
@@ -166,27 +198,35 @@ class Executor {
   [[noreturn]] void refuse() const;
   GreenThread& admit(Frame& root, const SubmitOptions& options);
   Urgency* make_urgency(const SubmitOptions& options) const;
-  static void free_ranking(GreenThread& thread) noexcept;
   bool post_here(Runnable* call);
 
   // executor/run_loop.cpp
   void drive(Instant limit);
   std::uint32_t run_ready(std::uint32_t most);
+  QueueNode* next_ready();
   void resume(GreenThread& thread);
+  void tell_stall(const GreenThread& thread, Instant begun) const;
+  void check_progress() const;
   void call(Runnable& posted);
   void finish(GreenThread& thread);
+  void destroy(GreenThread& thread) noexcept;
   void make_ready(GreenThread& thread) {
     thread.state = Runnable::State::ready;
     thread.priority = thread.rank;  // a promotion lasts for one turn
     ready_.push(thread);
   }
-  void wake(GreenThread& thread);
+  void wake(GreenThread& thread) {
+    make_ready(thread);
+    if (tracing_) [[unlikely]] trace(thread, ScheduleDigest::Event::woken);
+  }
   void sleep(GreenThread& thread, const SleepUntil& sleep);
   void look_outside();
   void release_due(Instant upto);
   bool pass_time(Instant limit);
   bool wait_for_post();
   void move_time(Instant to);
+  void arm_entered_deadlines();
+  Instant read_clock() const;
 
   // executor/executor.cpp
   void begin_run();
@@ -194,13 +234,14 @@ class Executor {
   void cancel(GreenThread& thread);
   void cancel_wait(GreenThread& thread);
   void cancel_all();
-  void destroy(GreenThread& thread) noexcept;
   std::vector<GreenThread*> threads_by_id() const;
   std::vector<ThreadReport> describe_threads() const;
+  std::vector<ThreadReport> describe_ready_threads() const;
   void trace(const GreenThread& thread, ScheduleDigest::Event event);
 
   // executor/obligation.cpp
   void rank_again(GreenThread& thread);
+  static void free_ranking(Urgency* own_urgency, Debts* debts) noexcept;
 
   // executor/errors.cpp
   void detached_failed(std::exception_ptr error) noexcept;
@@ -215,25 +256,31 @@ class Executor {
   std::uint64_t resumes_ = 0;
   bool virtual_time_;
   bool tracing_;  // an observer, or the digest, wants every event
+  std::uint64_t resumes_at_progress_ = 0;  // when time last moved, or a thread ended
+  bool stall_watch_;
   bool in_run_ = false;
   Phase phase_ = Phase::open;
   TimerList timers_;
+  DeadlineScope* entered_deadlines_ = nullptr;  // in this turn: armed if the thread suspends inside
   std::vector<GreenThread*> threads_;  // alive, in no order
   std::uint64_t last_id_ = 0;
   std::uint64_t ticks_ = 0;
   ScheduleDigest digest_;
+  std::uint64_t fair_selects_ = 0;
   std::shared_ptr<PostBox> post_box_;
   std::vector<Runnable*> posts_;           // scratch of look_outside
+  std::vector<QueueNode*> equals_;         // scratch of next_ready, with a chooser
   std::vector<std::exception_ptr> errors_;  // of detached threads
   std::size_t errors_thrown_ = 0;          // of those, how many a run has thrown or told of
+  AttachedErrors attached_errors_;         // to those that groups threw
   std::vector<ResultSlot*> kept_errors_;   // Handles of ended threads that hold an error nobody has taken
 };
 
 /// Submits to the current executor. See Executor::submit.
 template <class T>
-Handle<T> submit(Task<T> task, SubmitOptions options = {});
+Handle<T> submit(Task<T> task, const SubmitOptions& options = {});
 template <class F, class... Args>
-auto submit(SubmitOptions options, F function, Args... arguments);
+auto submit(const SubmitOptions& options, F function, Args... arguments);
 
 /// The current executor's clock.
 Instant now();

@@ -26,17 +26,21 @@ struct EmptyAtThreadEnd {
 
 }  // namespace
 
+void FramePool::get_ready() noexcept {
+  if (ready_) return;
+  thread_local EmptyAtThreadEnd empty_at_thread_end;
+  static_cast<void>(empty_at_thread_end);
+  ready_ = true;
+  limit_bytes_ = default_limit_bytes;
+}
+
 void* FramePool::allocate_fresh(std::size_t index) {
-  if (!ready_) {
-    thread_local EmptyAtThreadEnd empty_at_thread_end;
-    static_cast<void>(empty_at_thread_end);
-    ready_ = true;
-    limit_bytes_ = default_limit_bytes;
-  }
+  get_ready();
   return ::operator new((index + 1) * granularity_bytes);
 }
 
 void FramePool::limit_kept_bytes(std::size_t bytes) noexcept {
+  get_ready();
   limit_bytes_ = bytes;
   for (std::size_t index = class_count; index-- > 0;) {
     while (kept_bytes_ > limit_bytes_ && free_[index] != nullptr) {

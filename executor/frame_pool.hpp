@@ -52,6 +52,7 @@ class FramePool {
   };
   static constexpr std::size_t class_count = largest_bytes / granularity_bytes;
 
+  void get_ready() noexcept;
   void* allocate_fresh(std::size_t index);
 
   Block* free_[class_count] = {};

@@ -6,6 +6,7 @@
 
 #include <bide/executor/frame.hpp>
 #include <bide/queue/run_queue.hpp>
+#include <bide/timers/instant.hpp>
 #include <bide/timers/timer_list.hpp>
 
 namespace bide {
@@ -36,9 +37,9 @@ struct Runnable : QueueNode {
   };
 };
 
-/// What a timer releases: a sleeping thread, or the deadline of a scope.
+/// What a timer releases: a sleeping thread, the deadline of a scope, or a TimedCall.
 struct Alarm : Timer {
-  enum class Wakes : std::uint8_t { thread, scope };
+  enum class Wakes : std::uint8_t { thread, scope, call };
   explicit Alarm(Wakes kind) : wakes(kind) {}
   Wakes wakes;
 };
@@ -92,6 +93,7 @@ static_assert(alignof(GreenThread) <= alignof(Frame));
 struct Running {
   Executor* executor = nullptr;
   GreenThread* thread = nullptr;
+  const Instant* now = nullptr;  // the executor's time, as the loop last saw it
   Frame* dropped = nullptr;  // tasks to destroy, see drop_not_started
   bool dropping = false;
 };

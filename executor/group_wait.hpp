@@ -3,35 +3,37 @@
 #include <concepts>
 #include <coroutine>
 #include <string>
+#include <vector>
 
-#include <bide/executor/cancel_scope.hpp>
+#include <bide/executor/group_scope.hpp>
 #include <bide/executor/wait.hpp>
 
 namespace bide {
 
 /// The wait for all threads of a group to end.
 ///
-/// Suspends: unless there are none. Put it inside a shield: a group is not left before its threads have ended,
-///           also when it is cancelled.
+/// Suspends: unless there are none. No cancellation point: a cancel reaches the threads, and they are waited
+/// for. Order:    the members run at the rank of this thread, if theirs is lower. Members that join after it
+/// has succeeded, before this thread goes on, are not waited for: ask size() again.
 class GroupWait final : public Wait {
  public:
   explicit GroupWait(GroupScope& group, std::source_location where = std::source_location::current())
-      : Wait(where), group_(group) {}
+      : Wait(where), group_(group), shield_(CancelScope::Shield::yes) {}
 
-  bool await_ready() { return enter() || group_.size() == 0; }
+  bool await_ready() const { return group_.size() == 0; }
   template <std::derived_from<Frame> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) {
+    shield_.enter();
+    enter();
     group_.waiter_ = this;
     park(frame.promise());
     group_.rank_members();
   }
-  void await_resume() {
-    group_.waiter_ = nullptr;
-    finish();
-  }
+  void await_resume() {}
 
   void withdraw() noexcept override { group_.waiter_ = nullptr; }
   std::string describe() const override;
+  std::vector<const GreenThread*> waits_for() const override;
   GreenThread* rank_changed() override {
     group_.rank_members();
     return nullptr;
@@ -40,6 +42,7 @@ class GroupWait final : public Wait {
  private:
   friend GroupScope;
   GroupScope& group_;
+  CancelScope shield_;
 };
 
 }  // namespace bide

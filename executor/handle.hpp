@@ -6,6 +6,7 @@
 #include <source_location>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/obligation.hpp>
@@ -92,8 +93,8 @@ class JoinWait : public Wait {
     ending_.let_go();
   }
   std::string describe() const override;
-  const GreenThread* waits_for() const override { return target_ != nullptr ? target_->thread : nullptr; }
-  GreenThread* rank_changed() override { return ending_.note_demand(thread()->rank, thread()->urgency); }
+  std::vector<const GreenThread*> waits_for() const override;
+  GreenThread* rank_changed() override;
 
  protected:
   JoinWait(ResultSlot& target, std::source_location where) : Wait(where), target_(&target) {}
@@ -141,7 +142,7 @@ class Join final : public JoinWait {
 };
 
 template <class T>
-Handle<T> Executor::submit(Task<T> task, SubmitOptions options) {
+Handle<T> Executor::submit(Task<T> task, const SubmitOptions& options) {
   require(task.frame_ != nullptr, "a task is awaited or submitted twice");
   if (!admits()) [[unlikely]]
     refuse();
@@ -151,13 +152,13 @@ Handle<T> Executor::submit(Task<T> task, SubmitOptions options) {
 }
 
 template <class T>
-std::optional<Handle<T>> Executor::try_submit(Task<T>& task, SubmitOptions options) {
+std::optional<Handle<T>> Executor::try_submit(Task<T>& task, const SubmitOptions& options) {
   if (!admits()) return std::nullopt;
   return submit(std::move(task), options);
 }
 
 template <class F, class... Args>
-auto Executor::submit(SubmitOptions options, F function, Args... arguments) {
+auto Executor::submit(const SubmitOptions& options, F function, Args... arguments) {
   return submit(call_in_thread(std::move(function), std::move(arguments)...), options);
 }
 
@@ -170,11 +171,11 @@ bool Executor::post(F function, Priority priority) {
 }
 
 template <class T>
-Handle<T> submit(Task<T> task, SubmitOptions options) {
+Handle<T> submit(Task<T> task, const SubmitOptions& options) {
   return Executor::current().submit(std::move(task), options);
 }
 template <class F, class... Args>
-auto submit(SubmitOptions options, F function, Args... arguments) {
+auto submit(const SubmitOptions& options, F function, Args... arguments) {
   return Executor::current().submit(options, std::move(function), std::move(arguments)...);
 }
 

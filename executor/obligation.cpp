@@ -14,12 +14,10 @@ void Obligation::hold(GreenThread& thread) {
   thread.executor->rank_again(thread);
 }
 
-void Obligation::let_go() {
-  GreenThread* const thread = holder_;
-  const bool was_linked = linked_;
-  if (was_linked) unlink();
-  holder_ = nullptr;
-  if (was_linked) thread->executor->rank_again(*thread);
+void Obligation::let_go_linked() {
+  unlink();
+  GreenThread& thread = *std::exchange(holder_, nullptr);
+  thread.executor->rank_again(thread);
 }
 
 GreenThread* Obligation::note_demand(Priority priority, Urgency* urgency) {
@@ -92,6 +90,14 @@ void Executor::rank_again(GreenThread& first) {
     if (thread->state != Runnable::State::waiting) return;
     thread = thread->wait().rank_changed();
   }
+}
+
+void Executor::free_ranking(Urgency* own_urgency, Debts* debts) noexcept {
+  if (debts != nullptr) {
+    require(debts->first == nullptr, "a thread ends while it holds what others wait for");
+    frame_pool.release(debts, sizeof(Debts));
+  }
+  if (own_urgency != nullptr) frame_pool.release(own_urgency, sizeof(Urgency));
 }
 
 }  // namespace bide

@@ -31,7 +31,11 @@ class Obligation {
   /// The holder is this thread from now on. Requires: none so far.
   void hold(GreenThread& thread);
   /// The holder has let go; it runs at its own class again, unless it owes elsewhere.
-  void let_go();
+  void let_go() {
+    if (linked_) [[unlikely]]
+      return let_go_linked();
+    holder_ = nullptr;
+  }
 
   /// The most urgent waiter's rank is this now; `nobody_waits` when there is none.
   void demand(Priority priority, Urgency* urgency);
@@ -43,6 +47,7 @@ class Obligation {
  private:
   friend class Executor;
 
+  void let_go_linked();
   bool matters() const;
   void link();
   void unlink();

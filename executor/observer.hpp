@@ -23,6 +23,9 @@ class Observer {
   virtual void cancelled(const GreenThread&, Instant) {}
   /// The thread's root task has ended.
   virtual void ended(const GreenThread&, Instant) {}
+  /// One resume took so much real time, above ExecutorOptions::stall_threshold: others could not run meanwhile.
+  /// `describe(thread)` tells where it is now.
+  virtual void stalled(const GreenThread&, Duration /*taken*/) {}
   /// Virtual time was moved: one tick.
   virtual void time_moved(Instant /*from*/, Instant /*to*/) {}
 };

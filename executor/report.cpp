@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include <bide/executor/executor.hpp>
+#include <bide/executor/group_scope.hpp>
 
 namespace bide {
 
@@ -13,25 +14,13 @@ std::string line_of(const std::source_location& where) {
   return std::string(where.file_name()) + ":" + std::to_string(where.line());
 }
 
-std::string describe_state(const GreenThread& thread) {
-  switch (thread.state) {
-    case Runnable::State::ready: return "is ready";
-    case Runnable::State::running: return "is running";
-    case Runnable::State::sleeping: return "sleeps until " + to_string(thread.sleep().due().time_since_epoch());
-    case Runnable::State::waiting: return "waits for " + thread.wait().describe();
-    case Runnable::State::ended:
-    case Runnable::State::posted: break;
-  }
-  return "has ended";
-}
-
 // Names may come from outside: a control character must not forge a line of a report.
-std::string printable(const char* text) {
+std::string printable(const std::string& text) {
   std::string out;
-  for (; *text != '\0'; ++text) {
-    const auto byte = static_cast<unsigned char>(*text);
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
     if (byte >= 0x20 && byte != 0x7f) {
-      out += *text;
+      out += character;
     } else {
       char escape[5];
       std::snprintf(escape, sizeof escape, "\\x%02x", byte);
@@ -41,34 +30,30 @@ std::string printable(const char* text) {
   return out;
 }
 
-// The ids along "waits for", from the first thread that lies on a circle. Empty: there is none.
-std::string describe_cycle(const std::vector<ThreadReport>& threads) {
-  const auto waits_for = [&](std::uint64_t id) -> std::uint64_t {
-    for (const ThreadReport& thread : threads) {
-      if (thread.id == id) return thread.waits_for.value_or(0);
-    }
-    return 0;
-  };
-  for (const ThreadReport& first : threads) {
-    std::string path = std::to_string(first.id);
-    std::uint64_t id = waits_for(first.id);
-    for (std::size_t steps = 0; id != 0 && steps < threads.size(); ++steps, id = waits_for(id)) {
-      path += " -> " + std::to_string(id);
-      if (id == first.id) return path;
-    }
+std::string describe_state(const GreenThread& thread) {
+  switch (thread.state) {
+    case Runnable::State::ready:
+      return "is ready";
+    case Runnable::State::running:
+      return "is running";
+    case Runnable::State::sleeping:
+      return "sleeps until " + to_string(thread.sleep().due().time_since_epoch());
+    case Runnable::State::waiting:
+      return "waits for " +
+             (thread.wait().gone() ? "something that was destroyed" : printable(thread.wait().describe()));
+    case Runnable::State::ended:
+    case Runnable::State::posted:
+      break;
   }
-  return {};
+  return "has ended";
 }
 
-std::string describe_deadlock(Instant now, const std::vector<ThreadReport>& threads) {
-  std::string text = "deadlock at " + to_string(now.time_since_epoch()) + ": " + std::to_string(threads.size()) +
-                     (threads.size() == 1 ? " thread waits" : " threads wait") + " and nothing can wake " +
-                     (threads.size() == 1 ? "it" : "them");
-  if (const std::string cycle = describe_cycle(threads); !cycle.empty()) {
-    text += "\n  in a cycle: " + cycle;
-  }
-  for (const ThreadReport& thread : threads) text += "\n  " + to_string(thread);
-  return text;
+void describe_wait(const Wait& wait, ThreadReport& report) {
+  report.waits_at = wait.where();
+  report.since = wait.since();
+  if (wait.gone()) return;
+  for (const GreenThread* other : wait.waits_for()) report.waits_for.push_back(other->id);
+  report.remedy = printable(wait.remedy());
 }
 
 }  // namespace
@@ -78,26 +63,37 @@ ThreadReport describe(const GreenThread& thread) {
   report.id = thread.id;
   if (thread.name != nullptr) report.name = printable(thread.name);
   report.priority = thread.own_priority;
+  report.rank = thread.rank;
+  report.cancelled = thread.cancelled != 0 || thread.cancel_requested != 0;
   report.state = describe_state(thread);
   report.submitted_at = thread.submitted_at();
   report.waits_at = report.submitted_at;
   if (thread.state == Runnable::State::sleeping) report.waits_at = thread.sleep().where();
-  if (thread.state == Runnable::State::waiting) {
-    report.waits_at = thread.wait().where();
-    if (const GreenThread* other = thread.wait().waits_for(); other != nullptr) report.waits_for = other->id;
-  }
+  if (thread.state == Runnable::State::waiting) describe_wait(thread.wait(), report);
   for (const Frame* frame = thread.leaf; frame != &thread.root(); frame = frame->result->awaiting) {
     report.awaits.push_back(frame->where);
   }
+  if (const GreenThread* owner = GroupScope::owner_of(thread); owner != nullptr)
+    report.group_owner = owner->id;
   return report;
 }
 
 std::string to_string(const ThreadReport& thread) {
+  constexpr std::size_t most_awaits = 16;
   std::string text = "thread " + std::to_string(thread.id);
   if (!thread.name.empty()) text += " \"" + thread.name + "\"";
-  text += std::string(" (") + to_string(thread.priority) + ") " + thread.state;
+  text += std::string(" (") + to_string(thread.priority);
+  if (thread.rank != thread.priority) text += std::string(", runs as ") + to_string(thread.rank);
+  text += (thread.cancelled ? ", cancelled) " : ") ") + thread.state;
   if (line_of(thread.waits_at) != line_of(thread.submitted_at)) text += " at " + line_of(thread.waits_at);
-  for (const std::source_location& await : thread.awaits) text += ", awaited at " + line_of(await);
+  if (thread.since) text += " since " + to_string(thread.since->time_since_epoch());
+  for (std::size_t await = 0; await < thread.awaits.size(); ++await) {
+    if (await == most_awaits) {
+      text += ", and by " + std::to_string(thread.awaits.size() - most_awaits) + " more";
+      break;
+    }
+    text += ", awaited at " + line_of(thread.awaits[await]);
+  }
   return text + "; submitted at " + line_of(thread.submitted_at);
 }
 
@@ -112,7 +108,8 @@ std::string to_string(Duration duration) {
   const std::uint64_t magnitude = negative ? 0 - count : count;
   const Unit* unit = &units[0];
   while (magnitude != 0 && magnitude < unit->nanoseconds) ++unit;
-  std::string text = (negative ? "-" : "") + std::to_string(magnitude / unit->nanoseconds);
+  std::string text = negative ? "-" : "";
+  text += std::to_string(magnitude / unit->nanoseconds);
   if (const std::uint64_t rest = magnitude % unit->nanoseconds; rest != 0) {
     // The rest with as many digits as the unit has zeros, without those at the end.
     std::string digits = std::to_string(unit->nanoseconds + rest).substr(1);
@@ -127,9 +124,5 @@ std::string to_string(const ScheduleDigest& digest) {
   std::snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, digest.high, digest.low);
   return text;
 }
-
-Deadlock::Deadlock(Instant now, std::vector<ThreadReport> threads)
-    : std::runtime_error(describe_deadlock(now, threads)),
-      threads_(std::make_shared<const std::vector<ThreadReport>>(std::move(threads))) {}
 
 }  // namespace bide

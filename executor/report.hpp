@@ -3,10 +3,8 @@
 #include <compare>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <source_location>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,17 +20,23 @@ struct ThreadReport {
   std::uint64_t id = 0;
   std::string name;  // empty: none was given
   Priority priority = Priority::normal;
-  std::string state;  // "is ready", "sleeps until 5 s", "waits for thread 7 to end"
+  Priority rank = Priority::normal;  // the class it runs at: higher than its own where it inherits one
+  bool cancelled = false;            // as a whole, or the part that it is in
+  std::string state;                 // "is ready", "sleeps until 5 s", "waits for thread 7 to end"
+  std::optional<Instant> since;      // of a wait: when it began, as the loop saw the time
   std::source_location submitted_at;
-  std::source_location waits_at;          // the line of the sleep or wait; of the submit when it is ready
+  std::source_location waits_at;             // the line of the sleep or wait; of the submit when it is ready
   std::vector<std::source_location> awaits;  // lines of the awaits between root and leaf, innermost first
-  std::optional<std::uint64_t> waits_for;  // id of the thread that can end the wait, if one is known
+  std::vector<std::uint64_t> waits_for;      // ids of the threads that are known to be able to end the wait
+  std::string remedy;                        // what any thread could do for it: "set it"; empty: nothing
+  std::optional<std::uint64_t> group_owner;  // id of the thread whose group it belongs to
 };
 
 /// The thread as it is now.
 ThreadReport describe(const GreenThread&);
 
-/// One line: `thread 3 "reader" (high) waits for thread 7 to end at a.cpp:12; submitted at a.cpp:40`.
+/// One line: `thread 3 "reader" (low, runs as high) waits for thread 7 to end at a.cpp:12 since 2 s, awaited
+/// at a.cpp:30; submitted at a.cpp:40`. Of many awaits it has the innermost.
 std::string to_string(const ThreadReport&);
 
 /// A duration as people write it: `5 s`, `1.5 ms`, `0 s`: exact, never rounded.
@@ -77,24 +81,9 @@ struct RunReport {
   std::uint64_t resumes = 0;  // how often a thread was given the CPU
   std::uint64_t ticks = 0;    // how often virtual time was moved
   Instant now{};
-  std::vector<ThreadReport> unfinished;     // threads still alive, in submit order
+  std::vector<ThreadReport> unfinished;    // threads still alive, in submit order
   std::vector<std::exception_ptr> errors;  // of detached threads, in the order in which they were thrown
   std::optional<ScheduleDigest> digest;    // with ExecutorOptions::digest
-};
-
-/// Thrown by `run` when no thread can ever run again. `what()` tells it all, a line a thread.
-///
-/// The threads stay as they are: they can be inspected, cancelled (`stop` and `run` again) or destroyed with
-/// the executor.
-class Deadlock : public std::runtime_error {
- public:
-  Deadlock(Instant now, std::vector<ThreadReport> threads);
-
-  /// Every live thread, in submit order.
-  const std::vector<ThreadReport>& threads() const { return *threads_; }
-
- private:
-  std::shared_ptr<const std::vector<ThreadReport>> threads_;  // copying an exception must not throw
 };
 
 }  // namespace bide

@@ -1,7 +1,9 @@
 #include <algorithm>
 
-#include <bide/executor/cancel_scope.hpp>
+#include <bide/executor/deadline_scope.hpp>
 #include <bide/executor/executor.hpp>
+#include <bide/executor/group_scope.hpp>
+#include <bide/executor/timed_call.hpp>
 
 // The loop. A turn: ready threads in order, then a look outside; with nothing ready, time passes.
 // It is the one place that resumes a frame: an awaiter stores where to go on, and returns to here. That keeps
@@ -15,6 +17,7 @@ void Executor::drive(Instant limit) {
   for (;;) {
     run_ready(options_.resumes_per_turn);
     look_outside();
+    check_progress();
     if (ready_.empty() && !pass_time(limit)) return;
   }
 }
@@ -22,7 +25,7 @@ void Executor::drive(Instant limit) {
 // Returns how many had their turn.
 std::uint32_t Executor::run_ready(std::uint32_t most) {
   for (std::uint32_t done = 0; done < most; ++done) {
-    QueueNode* const node = ready_.pop(now_.time_since_epoch());
+    QueueNode* const node = next_ready();
     if (node == nullptr) return done;
     auto& next = static_cast<Runnable&>(*node);
     if (next.state == Runnable::State::posted) [[unlikely]] {
@@ -34,15 +37,36 @@ std::uint32_t Executor::run_ready(std::uint32_t most) {
   return most;
 }
 
+inline QueueNode* Executor::next_ready() {
+  if (options_.chooser == nullptr) [[likely]] return ready_.pop(now_.time_since_epoch());
+  ready_.equals(now_.time_since_epoch(), equals_);
+  if (equals_.size() <= 1) return ready_.pop(now_.time_since_epoch());
+  const auto& first = static_cast<const Runnable&>(*equals_.front());
+  const std::uint64_t subject =
+      first.state == Runnable::State::posted ? 0 : static_cast<const GreenThread&>(first).id;
+  const std::size_t chosen = options_.chooser->choose(Choice::ready_thread, equals_.size(), subject);
+  require(chosen < equals_.size(), "a Chooser chose what is not there");
+  ready_.remove(*equals_[chosen]);
+  return equals_[chosen];
+}
+
 inline void Executor::resume(GreenThread& thread) {
   ++resumes_;
   if (tracing_) [[unlikely]] trace(thread, ScheduleDigest::Event::resumed);
   running.thread = &thread;
   thread.state = Runnable::State::running;
+  const Instant begun = stall_watch_ ? RealClock().now() : Instant();
   do {
     thread.leaf->handle().resume();  // starts or ends a child, and stays running; or suspends
   } while (thread.state == Runnable::State::running);
+  if (entered_deadlines_ != nullptr) [[unlikely]] arm_entered_deadlines();
+  if (stall_watch_) [[unlikely]] tell_stall(thread, begun);
   if (thread.state == Runnable::State::ended) finish(thread);
+}
+
+void Executor::check_progress() const {
+  if (options_.livelock_after == 0 || !virtual_time_) return;
+  if (resumes_ - resumes_at_progress_ > options_.livelock_after) throw Livelock(now_, describe_ready_threads());
 }
 
 void Executor::call(Runnable& posted) {
@@ -57,23 +81,44 @@ void Executor::call(Runnable& posted) {
 // The root task has ended: tells who waits for it, and destroys the frame.
 void Executor::finish(GreenThread& thread) {
   running.thread = nullptr;
+  resumes_at_progress_ = resumes_;
   if (tracing_) trace(thread, ScheduleDigest::Event::ended);
   if (ResultSlot* result = thread.root().result; result != nullptr) {
     result->thread = nullptr;
     const bool failed = result->state() == ResultSlot::State::failed;
-    GroupScope* const group = failed ? GroupScope::of(thread) : nullptr;
-    if (group != nullptr) {
-      result->tell();
-      group->fail(result->error());
-    }
-    if (JoinWait* joiner = result->joiner; joiner != nullptr) {
-      result->joiner = nullptr;
-      joiner->woken();
-    } else if (failed && group == nullptr) {
-      keep_error(*result);
+    JoinWait* const joiner = std::exchange(result->joiner, nullptr);
+    if (joiner != nullptr) joiner->woken();  // before the group: its cancel must not take the result from here
+    if (failed) {
+      if (GroupScope* const group = GroupScope::of(thread); group != nullptr) {
+        result->tell();
+        group->fail(result->error());
+      } else if (joiner == nullptr) {
+        keep_error(*result);
+      }
     }
   }
   destroy(thread);
+}
+
+// From the innermost frame outwards, in a loop: nested destructors of a deep chain would overflow any stack.
+void Executor::destroy(GreenThread& thread) noexcept {
+  Frame& root = thread.root();
+  for (Frame* frame = thread.leaf; frame != &root;) {
+    ResultSlot& await = *frame->result;
+    await.child = nullptr;
+    thread.leaf = await.awaiting;  // a destructor may ask how the threads stand
+    frame->handle().destroy();
+    frame = thread.leaf;
+  }
+  if (thread.scope != nullptr) [[unlikely]] GroupScope::ended(thread);
+  Debts* const debts = thread.debts;
+  Urgency* const own_urgency = debts != nullptr ? debts->own_urgency : thread.urgency;
+  GreenThread* last = threads_.back();
+  threads_[thread.table_index] = last;
+  last->table_index = thread.table_index;
+  threads_.pop_back();
+  root.handle().destroy();  // which may let go of more, when it is destroyed suspended
+  if (own_urgency != nullptr || debts != nullptr) [[unlikely]] free_ranking(own_urgency, debts);
 }
 
 void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {
@@ -94,14 +139,22 @@ void Executor::look_outside() {
   posts_.clear();
 }
 
+void Executor::arm_entered_deadlines() {
+  while (entered_deadlines_ != nullptr) {
+    DeadlineScope& scope = *entered_deadlines_;
+    entered_deadlines_ = scope.entered_before_;
+    timers_.arm(scope, scope.due_, scope.place_);
+  }
+}
+
 // All timers of one instant become ready in the order in which they were armed, then those of the next.
 void Executor::release_due(Instant upto) {
   const auto fire = [this](Timer& timer) noexcept {
     auto& alarm = static_cast<Alarm&>(timer);
-    if (alarm.wakes == Alarm::Wakes::thread) {
-      wake(static_cast<GreenThread&>(alarm));
-    } else {
-      static_cast<DeadlineScope&>(alarm).expire();
+    switch (alarm.wakes) {
+      case Alarm::Wakes::thread: return wake(static_cast<GreenThread&>(alarm));
+      case Alarm::Wakes::scope: return static_cast<DeadlineScope&>(alarm).expire();
+      case Alarm::Wakes::call: return static_cast<TimedCall&>(alarm).due();
     }
   };
   while (timers_.release(upto, fire) > 0) {
@@ -136,15 +189,11 @@ bool Executor::wait_for_post() {
 void Executor::move_time(Instant to) {
   const Instant from = std::exchange(now_, to);
   ++ticks_;
+  resumes_at_progress_ = resumes_;
   if (options_.digest == ExecutorOptions::Digest::on) {
     digest_.add(now_, Priority::low, ticks_, 0, ScheduleDigest::Event::time_moved);
   }
   if (options_.observer != nullptr) options_.observer->time_moved(from, to);
-}
-
-void Executor::wake(GreenThread& thread) {
-  make_ready(thread);
-  if (tracing_) trace(thread, ScheduleDigest::Event::woken);
 }
 
 }  // namespace bide

@@ -74,26 +74,29 @@ class TaskPromiseBase : public Frame {
     }
   }
 
+  // Static: what awaits on behalf of a task (a timeout) asks here for the awaiter of its awaitable.
   template <class T>
-  TaskAwait<T> await_transform(Task<T>&& task,
-                               std::source_location line = std::source_location::current()) {
+  static TaskAwait<T> await_transform(Task<T>&& task,
+                                      std::source_location line = std::source_location::current()) {
     return TaskAwait<T>(std::move(task), line);
   }
   /// A task runs once: await it where it is made, or `co_await std::move(task)`.
   template <class T>
-  void await_transform(Task<T>& task) = delete;
+  static void await_transform(Task<T>& task) = delete;
 
   template <class T>
-  Join<T> await_transform(Handle<T>& handle, std::source_location line = std::source_location::current()) {
+  static Join<T> await_transform(Handle<T>& handle,
+                                 std::source_location line = std::source_location::current()) {
     return Join<T>(handle, line);
   }
   template <class T>
-  Join<T> await_transform(Handle<T>&& handle, std::source_location line = std::source_location::current()) {
+  static Join<T> await_transform(Handle<T>&& handle,
+                                 std::source_location line = std::source_location::current()) {
     return Join<T>(handle, line);
   }
 
   template <class Awaitable>
-  decltype(auto) await_transform(Awaitable&& awaitable) {
+  static decltype(auto) await_transform(Awaitable&& awaitable) {
     if constexpr (requires { static_cast<Awaitable&&>(awaitable).operator co_await(); }) {
       return static_cast<Awaitable&&>(awaitable).operator co_await();
     } else if constexpr (requires { operator co_await(static_cast<Awaitable&&>(awaitable)); }) {

@@ -1,11 +1,17 @@
 #include <bide/executor/wait.hpp>
 
 #include <bide/executor/executor.hpp>
-#include <bide/executor/group_wait.hpp>
 
 namespace bide {
 
-void Wait::wake() { thread_->executor->wake(*thread_); }
+void Wait::rank_again(GreenThread& thread) { thread.executor->rank_again(thread); }
+
+void Wait::park_for_ever() {
+  Wait& parked = thread_->wait();
+  if (parked.gone_) return;
+  if (&parked != this) parked.withdraw();
+  parked.gone_ = true;
+}
 
 void Wait::throw_cancelled() { throw Cancelled(); }
 
@@ -13,12 +19,26 @@ void JoinWait::park(Frame& frame) {
   require(target_->joiner == nullptr, "two threads wait for one Handle");
   target_->joiner = this;
   Wait::park(frame);
-  ending_.hold(*target_->thread);
-  ending_.demand(thread()->rank, thread()->urgency);
+  if (thread()->rank > target_->thread->own_priority || thread()->urgency != nullptr) [[unlikely]] {
+    ending_.hold(*target_->thread);
+    ending_.demand(thread()->rank, thread()->urgency);
+  }
+}
+
+GreenThread* JoinWait::rank_changed() {
+  if (target_ == nullptr) return nullptr;
+  if (ending_.holder() == nullptr) ending_.hold(*target_->thread);
+  return ending_.note_demand(thread()->rank, thread()->urgency);
+}
+
+std::vector<const GreenThread*> JoinWait::waits_for() const {
+  if (target_ == nullptr || target_->thread == nullptr) return {};
+  return {target_->thread};
 }
 
 std::string JoinWait::describe() const {
   if (target_ == nullptr) return "a thread whose Handle is gone";
+  if (target_->thread == nullptr) return "a thread that has ended";  // and is about to wake this
   return "thread " + std::to_string(target_->thread->id) + " to end";
 }
 
@@ -27,10 +47,6 @@ void ResultSlot::forget_joiner() noexcept {
   joiner->target_ = nullptr;
   joiner->ending_.let_go();
   joiner = nullptr;
-}
-
-std::string GroupWait::describe() const {
-  return std::to_string(group_.size()) + (group_.size() == 1 ? " thread" : " threads") + " of a group to end";
 }
 
 }  // namespace bide

@@ -2,6 +2,7 @@
 
 #include <source_location>
 #include <string>
+#include <vector>
 
 #include <bide/executor/green_thread.hpp>
 
@@ -24,17 +25,32 @@ class Wait {
   /// destroyed; afterwards nothing may refer to this object.
   virtual void withdraw() noexcept = 0;
 
+  /// It was withdrawn, and not because the executor ends: lets those through that it stood in the way of.
+  virtual void withdrawn() noexcept {}
+
   /// What the thread waits for, in words that continue "waits for ": "thread 7 to end".
   virtual std::string describe() const = 0;
 
-  /// The thread that can end this wait, if it is known.
-  virtual const GreenThread* waits_for() const { return nullptr; }
+  /// The threads that can end this wait, as far as they are known: the holders of a mutex, the threads to join.
+  virtual std::vector<const GreenThread*> waits_for() const { return {}; }
+
+  /// What any thread could do to end it, in words that continue "nobody is left who could ": "send on it".
+  virtual std::string remedy() const { return "wake it"; }
 
   /// The thread's rank has changed while it waits: whatever orders its waiters puts it in its new place.
   /// Returns: the holder of what this waits for, if its rank may change by that.
   virtual GreenThread* rank_changed() { return nullptr; }
 
+  /// For a wait that stands for several, as select does: one of them has succeeded, the others go.
+  virtual void settle(Wait& /*succeeded*/) {}
+
   std::source_location where() const { return where_; }
+
+  /// When it began, as the loop saw the time.
+  Instant since() const { return since_; }
+
+  /// What it waits for was destroyed, outside of a run: only a cancel can end this.
+  bool gone() const { return gone_; }
 
  protected:
   explicit Wait(std::source_location where) : where_(where) {}
@@ -48,27 +64,53 @@ class Wait {
     return thread_->cancelled != 0;
   }
 
+  /// Suspends the thread in this wait. In one that stands for several, the thread is suspended already.
   void park(Frame& frame) {
+    if (thread_->state != Runnable::State::running) return;
+    since_ = *running.now;
     thread_->leaf = &frame;
     thread_->waits(*this);
   }
+
+  /// What this waits for goes, outside of a run: the thread stays suspended, and reports say why.
+  void park_for_ever();
 
   /// Makes the thread ready, at the back of its class. The wait has succeeded. A plain call from anywhere on
   /// the executor's OS thread.
   void wake();
 
-  /// Throws Cancelled when the wait ended, or was entered, by a cancel.
+  /// False when the wait ended by a cancel, or was entered cancelled.
+  bool succeeded() const { return thread_->wait_failed == 0; }
+
+  /// Throws Cancelled where it has not succeeded.
   void finish() const {
-    if (thread_->wait_failed != 0) throw_cancelled();
+    if (!succeeded()) throw_cancelled();
   }
 
   GreenThread* thread() const { return thread_; }
+  void set_where(std::source_location where) { where_ = where; }
+
+  /// Works out a thread's rank anew, and those of all that depend on it.
+  static void rank_again(GreenThread& thread);
 
  private:
   [[noreturn]] static void throw_cancelled();
 
   std::source_location where_;
+  Instant since_{};
   GreenThread* thread_ = nullptr;
+  bool gone_ = false;
 };
+
+}  // namespace bide
+
+#include <bide/executor/executor.hpp>
+
+namespace bide {
+
+inline void Wait::wake() {
+  if (Wait& parked = thread_->wait(); &parked != this) [[unlikely]] parked.settle(*this);
+  thread_->executor->wake(*thread_);
+}
 
 }  // namespace bide

@@ -2,62 +2,25 @@
 
 namespace bide {
 
-void QueuedWait::withdraw() noexcept { queue_->remove(*this); }
-
-GreenThread* QueuedWait::rank_changed() { return queue_->move_to_its_class(*this); }
-
-void QueuedWait::park_in(WaitQueue& queue, Frame& frame) {
-  queue_ = &queue;
-  queue.add(*this);
-  park(frame);
+void QueuedWait::withdraw() noexcept {
+  if (queued()) queue_->remove(*this);
 }
 
-QueuedWait* WaitQueue::first() const {
-  for (std::size_t of_class = priority_count; of_class-- > 0;) {
-    if (lists_[of_class].first != nullptr) return lists_[of_class].first;
-  }
-  return nullptr;
-}
+GreenThread* QueuedWait::rank_changed() { return queued() ? queue_->move_to_its_class(*this) : nullptr; }
 
-QueuedWait* WaitQueue::take_first() {
-  QueuedWait* const wait = first();
-  if (wait != nullptr) remove(*wait);
-  return wait;
-}
-
-void WaitQueue::add(QueuedWait& wait) {
-  wait.sequence_ = next_sequence_++;
-  link(wait);
-  ++size_;
-  if (obligation_ == nullptr) return;
+// The last thing that either of these does is to tell: the change of rank may lead back to this queue.
+void WaitQueue::tell_of_addition(const QueuedWait& wait) {
   if (starts_before(wait.thread()->urgency, urgency_)) urgency_ = wait.thread()->urgency;
-  tell_obligation();
+  obligation_->demand(first_->priority_, urgency_);
 }
 
-void WaitQueue::remove(QueuedWait& wait) noexcept {
-  unlink(wait);
-  --size_;
-  if (obligation_ == nullptr) return;
+void WaitQueue::tell_of_removal(const QueuedWait& wait) {
   if (urgency_ != nullptr && wait.thread()->urgency == urgency_) find_urgency();
-  tell_obligation();
-}
-
-// Nearly always at the end: only one that has changed class is older than those it joins.
-void WaitQueue::link(QueuedWait& wait) {
-  wait.priority_ = wait.thread()->rank;
-  List& list = lists_[static_cast<std::size_t>(wait.priority_)];
-  QueuedWait* before = list.last;
-  while (before != nullptr && before->sequence_ > wait.sequence_) before = before->previous_;
-  wait.previous_ = before;
-  wait.next_ = before != nullptr ? before->next_ : list.first;
-  (before != nullptr ? before->next_ : list.first) = &wait;
-  (wait.next_ != nullptr ? wait.next_->previous_ : list.last) = &wait;
-}
-
-void WaitQueue::unlink(QueuedWait& wait) {
-  List& list = lists_[static_cast<std::size_t>(wait.priority_)];
-  (wait.previous_ != nullptr ? wait.previous_->next_ : list.first) = wait.next_;
-  (wait.next_ != nullptr ? wait.next_->previous_ : list.last) = wait.previous_;
+  if (empty()) {
+    obligation_->nobody_waits();
+  } else {
+    obligation_->demand(first_->priority_, urgency_);
+  }
 }
 
 GreenThread* WaitQueue::move_to_its_class(QueuedWait& wait) {
@@ -65,22 +28,30 @@ GreenThread* WaitQueue::move_to_its_class(QueuedWait& wait) {
   link(wait);
   if (obligation_ == nullptr) return nullptr;
   find_urgency();
-  return obligation_->note_demand(first()->priority_, urgency_);
+  return obligation_->note_demand(first_->priority_, urgency_);
 }
 
 void WaitQueue::find_urgency() {
   urgency_ = nullptr;
-  for_each([this](QueuedWait& wait) {
-    if (starts_before(wait.thread()->urgency, urgency_)) urgency_ = wait.thread()->urgency;
-  });
+  for (const List& list : lists_) {
+    for (QueuedWait* wait = list.first; wait != nullptr; wait = wait->next_) {
+      if (starts_before(wait->thread()->urgency, urgency_)) urgency_ = wait->thread()->urgency;
+    }
+  }
 }
 
-void WaitQueue::tell_obligation() {
-  if (empty()) {
-    obligation_->nobody_waits();
-  } else {
-    obligation_->demand(first()->priority_, urgency_);
+// First all leave the queue, so that none is let through in the place of another.
+void WaitQueue::abandon() {
+  require(running.executor == nullptr, "something is destroyed while threads wait for it");
+  for (const List& list : lists_) {
+    for (QueuedWait* wait = list.first; wait != nullptr; wait = wait->next_) wait->queue_ = nullptr;
   }
+  for (const List& list : lists_) {
+    for (QueuedWait* wait = list.first; wait != nullptr; wait = wait->next_) wait->park_for_ever();
+  }
+  size_ = 0;
+  first_ = nullptr;
+  if (obligation_ != nullptr) obligation_->nobody_waits();
 }
 
 }  // namespace bide

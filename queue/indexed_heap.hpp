@@ -23,10 +23,21 @@ class IndexedHeap {
   const Entry& top() const { return entries_.front(); }
   Entry& operator[](std::uint32_t position) { return entries_[position]; }
 
+  /// Calls `visit(entry)` for each, in the order of the array.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const Entry& entry : entries_) visit(entry);
+  }
+
   /// Makes the next push free of allocation.
   void make_room() {
     constexpr std::size_t smallest = 16;
     if (entries_.size() == entries_.capacity()) entries_.reserve(std::max(smallest, entries_.size() * 2));
+  }
+
+  /// Holds `count` entries before it has to grow.
+  void reserve(std::size_t count) {
+    if (count > entries_.capacity()) entries_.reserve(std::max(count, entries_.capacity() * 2));
   }
 
   /// Throws: std::bad_alloc, and nothing has changed.

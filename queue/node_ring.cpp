@@ -39,11 +39,13 @@ void NodeRing::grow_to(std::size_t capacity) {
   for (std::uint32_t position = head_; position != tail_; ++position)
     slots[position & mask] = slots_[position & mask_];
   slots_ = std::move(slots);
+  capacity_ = static_cast<std::uint32_t>(capacity);
   mask_ = mask;
 }
 
 void NodeRing::swap(NodeRing& other) noexcept {
   std::swap(slots_, other.slots_);
+  std::swap(capacity_, other.capacity_);
   std::swap(mask_, other.mask_);
   std::swap(head_, other.head_);
   std::swap(tail_, other.tail_);

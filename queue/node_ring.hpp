@@ -17,7 +17,7 @@ namespace bide {
 /// 3. `holes_` counts the nulls in the range.
 ///
 /// Positions are absolute and wrap at 2^32; they begin just below the wrap, so that every run crosses it.
-class NodeRing {
+class alignas(32) NodeRing {  // a size that an index is shifted by, not multiplied
  public:
   NodeRing() = default;
   NodeRing(NodeRing&& other) noexcept { swap(other); }
@@ -31,12 +31,12 @@ class NodeRing {
   QueueNode* front() const { return slots_[head_ & mask_]; }
   /// Requires: not empty.
   QueueNode* back() const { return slots_[(tail_ - 1) & mask_]; }
-  std::size_t capacity() const { return slots_ ? std::size_t{mask_} + 1 : 0; }
+  std::size_t capacity() const { return capacity_; }
 
   /// Throws: std::bad_alloc, and nothing has changed.
   /// Cost:   O(1), amortised over growth.
   void push_back(QueueNode& node) {
-    if (tail_ - head_ == capacity()) [[unlikely]]
+    if (tail_ - head_ == capacity_) [[unlikely]]
       make_room();
     node.position = tail_;
     slots_[tail_++ & mask_] = &node;
@@ -61,6 +61,13 @@ class NodeRing {
     trim();
   }
 
+  /// Calls `visit(node)` for each, in order.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::uint32_t position = head_; position != tail_; ++position)
+      if (QueueNode* const node = slots_[position & mask_]) visit(node);
+  }
+
   /// Makes the next push_back free of allocation.
   void make_room();
   /// Holds `count` nodes before it has to grow.
@@ -78,7 +85,8 @@ class NodeRing {
   void grow_to(std::size_t capacity);
 
   std::unique_ptr<QueueNode*[]> slots_;
-  std::uint32_t mask_ = 0;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t mask_ = 0;  // capacity_ - 1, but 0 for 0
   std::uint32_t head_ = first_position;
   std::uint32_t tail_ = first_position;
   std::uint32_t holes_ = 0;

@@ -88,6 +88,23 @@ RunQueue::Heads RunQueue::heads(std::chrono::nanoseconds now) const {
   return heads;
 }
 
+void RunQueue::equals(std::chrono::nanoseconds now, std::vector<QueueNode*>& out) const {
+  out.clear();
+  const QueueNode* const first = best(now);
+  if (first == nullptr) return;
+  const std::size_t c = index(first->priority);
+  const auto add = [&](QueueNode* node) {
+    if (goes_by_deadline(node->urgency) == goes_by_deadline(first->urgency) &&
+        (!goes_by_deadline(first->urgency) || node->urgency->latest_start == first->urgency->latest_start)) {
+      out.push_back(node);
+    }
+  };
+  rings_[c].for_each(add);
+  late_[c].for_each([&](const LateEntry& entry) { add(entry.node); });
+  deadline_[c].for_each([&](const DeadlineEntry& entry) { add(entry.node); });
+  std::sort(out.begin(), out.end(), [](const auto* left, const auto* right) { return left->sequence < right->sequence; });
+}
+
 QueueNode* RunQueue::pop_best(std::chrono::nanoseconds now) {
   QueueNode* const node = best(now);
   if (node == nullptr) return nullptr;
@@ -238,10 +255,6 @@ QueueNode* RunQueue::pop_any() {
 void RunQueue::clear() {
   while (pop_any() != nullptr) {
   }
-}
-
-void RunQueue::reserve(std::size_t count) {
-  for (NodeRing& ring : rings_) ring.reserve(count);
 }
 
 }  // namespace bide

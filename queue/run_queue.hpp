@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <bide/queue/indexed_heap.hpp>
 #include <bide/queue/node_ring.hpp>
@@ -65,7 +66,8 @@ class RunQueue {
     require(!node.queued(), "a node is pushed that is queued already");
     if (node.has_deadline()) [[unlikely]]
       return push_with_deadline(node);
-    rings_[index(node.priority)].push_back(node);
+    NodeRing& ring = rings_[index(node.priority)];
+    ring.push_back(node);
     node.sequence = next_sequence_++;
     node.lane = Lane::fifo;
     occupied_ |= bit(node.priority);
@@ -82,9 +84,10 @@ class RunQueue {
     if (reasons_to_compare_ != 0) [[unlikely]]
       return pop_best(now);
     if (occupied_ == 0) return nullptr;
-    const auto highest = static_cast<std::size_t>(std::bit_width(occupied_)) - 1;
-    QueueNode* const node = rings_[highest].pop_front();
-    if (rings_[highest].empty()) occupied_ &= ~(1U << highest);
+    const auto highest = static_cast<unsigned>(31 - std::countl_zero(occupied_));
+    NodeRing& ring = rings_[highest];
+    QueueNode* const node = ring.pop_front();
+    if (ring.empty()) occupied_ ^= 1U << highest;
     node->lane = Lane::none;
     --size_;
     return node;
@@ -107,10 +110,20 @@ class RunQueue {
   /// Withdraws all nodes.
   void clear();
 
-  /// Lets every class hold `count` nodes without a deadline before a push allocates.
-  void reserve(std::size_t count);
+  /// Lets `count` nodes like this one, of its class and with or without a deadline, be pushed before a push
+  /// allocates.
+  void reserve(const QueueNode& like, std::size_t count) {
+    if (like.has_deadline()) [[unlikely]]
+      return deadline_[index(like.priority)].reserve(count);
+    NodeRing& ring = rings_[index(like.priority)];
+    if (count > ring.capacity()) ring.reserve(count);
+  }
 
   Heads heads(std::chrono::nanoseconds now) const;
+
+  /// The nodes among which only the sequence decides who is popped next, in order of it: the first of them goes
+  /// first, and the others are its equals. For a test that tries other orders; O(n log n).
+  void equals(std::chrono::nanoseconds now, std::vector<QueueNode*>& out) const;
 
  private:
   struct LateEntry {

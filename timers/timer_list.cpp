@@ -15,13 +15,12 @@ std::size_t first_child_of(std::size_t slot) { return arity * slot + 1; }
 
 }  // namespace
 
-void TimerList::arm(Timer& timer, Instant at) {
+void TimerList::arm(Timer& timer, Instant at, std::uint64_t place_in_order) {
   require(!timer.armed(), "a timer was armed twice");
   require(at >= released_, "a timer was armed before the instant being released");
   const std::size_t slot = entries_.size();
   require(slot < Timer::no_slot, "more timers than slots");
-  entries_.push_back(Entry{at, next_sequence_, &timer});
-  ++next_sequence_;
+  entries_.push_back(Entry{at, place_in_order, &timer});
   move_up(slot, entries_.back());
 }
 

@@ -37,7 +37,7 @@ class Timer {
 /// Invariants:
 ///   1. entries_ is a 4-ary heap: no entry goes before its parent, entries_[(i - 1) / 4].
 ///   2. entries_[i].timer->slot_ == i. Hence every entry is live, and a timer without an entry is not armed.
-///   3. Sequences are unique and grow with every arm, so no two entries tie.
+///   3. Sequences are unique and grow with every arm or place taken, so no two entries tie.
 ///
 /// Order:  (instant, arm sequence). Nothing else decides: no address, no history of cancels.
 /// Cost:   24 bytes a timer in the array, which doubles when it is full. O(log n) for arm, cancel and release
@@ -54,7 +54,12 @@ class TimerList {
   ///
   /// Requires: `timer` is not armed; inside a release, `at` is not before the instant being released.
   /// Throws:   std::bad_alloc when the array has to grow and cannot; nothing has changed then. See reserve.
-  void arm(Timer& timer, Instant at);
+  void arm(Timer& timer, Instant at) { arm(timer, at, take_place()); }
+
+  /// For a timer that most often turns out not to be needed: takes its place in the order now, at no cost.
+  std::uint64_t take_place() { return next_sequence_++; }
+  /// Arms it at the place that was taken for it. Not from inside a release.
+  void arm(Timer& timer, Instant at, std::uint64_t place);
 
   /// Takes `timer` out; it is not fired, also when the release under way had yet to come to it.
   ///

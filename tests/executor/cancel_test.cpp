@@ -45,14 +45,30 @@ struct Waits {
 
 Task<> wait(Kind kind, Waits& waits) {
   switch (kind) {
-    case Kind::sleep: co_await Sleep(1h); break;
-    case Kind::sleep_zero: co_await Sleep(0s); break;
-    case Kind::sleep_until: co_await SleepUntil(Instant(1h)); break;
-    case Kind::yield: co_await Yield(); break;
-    case Kind::gate: co_await waits.gate.pass(); break;
-    case Kind::open_gate: co_await waits.open_gate.pass(); break;
-    case Kind::join: co_await *waits.alive; break;
-    case Kind::join_ended: co_await *waits.ended; break;
+    case Kind::sleep:
+      co_await Sleep(1h);
+      break;
+    case Kind::sleep_zero:
+      co_await Sleep(0s);
+      break;
+    case Kind::sleep_until:
+      co_await SleepUntil(Instant(1h));
+      break;
+    case Kind::yield:
+      co_await Yield();
+      break;
+    case Kind::gate:
+      co_await waits.gate.pass();
+      break;
+    case Kind::open_gate:
+      co_await waits.open_gate.pass();
+      break;
+    case Kind::join:
+      co_await *waits.alive;
+      break;
+    case Kind::join_ended:
+      co_await *waits.ended;
+      break;
   }
 }
 Task<> tells_how_it_went(Kind kind, Waits& waits, Timeline& timeline) {
@@ -105,9 +121,9 @@ TEST_CASE("Cancel: a thread that waits is taken out of its wait, at once and onc
     CHECK(timeline == Timeline{"cancelled@5"});
     handle.cancel();
     CHECK(handle.done());
-    handle.take();               // it caught the cancel, and ended well
-    waits.gate.open();           // nobody is left in it
-    waits.alive->cancel();       // nor waits for this one
+    handle.take();          // it caught the cancel, and ended well
+    waits.gate.open();      // nobody is left in it
+    waits.alive->cancel();  // nor waits for this one
     CHECK(executor.run().now == Instant(5ms));
   }
 }
@@ -126,7 +142,9 @@ Task<> opens_and_cancels(Gate& gate, Handle<>& handle, bool opens_first) {
   co_return;
 }
 
-TEST_CASE("Cancel: a wait that has succeeded says so, and the next one throws; the other way round it never passed") {
+TEST_CASE(
+    "Cancel: a wait that has succeeded says so, and the next one throws; the other way round it never "
+    "passed") {
   for (const bool opens_first : {true, false}) {
     Timeline timeline;
     Gate gate;

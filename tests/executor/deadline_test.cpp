@@ -9,8 +9,9 @@
 
 #include "timeline.hpp"
 
-// The executor's order by urgency, without aging. Time stands still while a thread runs, so work that takes time is
-// a thread that moves a clock given to an executor in real time; the loop looks at it after every turn.
+// The executor's order by urgency, without aging. Time stands still while a thread runs, so work that takes
+// time is a thread that moves a clock given to an executor in real time; the loop looks at it after every
+// turn.
 
 namespace {
 
@@ -67,8 +68,9 @@ Timeline one_worker(const std::array<Work, size>& work) {
 constexpr Instant at(std::chrono::seconds seconds) { return Instant(seconds); }
 
 TEST_CASE("Deadline: urgent work goes before a higher class, and never before critical work") {
-  CHECK(one_worker(std::array{Work{'A', high, {}, 4s}, Work{'B', normal, at(10s), 2s}, Work{'C', low, at(6s), 1s},
-                              Work{'D', normal, {}, 3s}, Work{'E', critical, {}, 1s}}) ==
+  CHECK(one_worker(std::array{Work{'A', high, {}, 4s}, Work{'B', normal, at(10s), 2s},
+                              Work{'C', low, at(6s), 1s}, Work{'D', normal, {}, 3s},
+                              Work{'E', critical, {}, 1s}}) ==
         Timeline{"E[0-1]", "C[1-2]", "A[2-6]", "B[6-8]", "D[8-11]"});
 }
 
@@ -90,11 +92,10 @@ TEST_CASE("Deadline: a snapshot of all kinds drains in the order of the scores")
     std::optional<Instant> deadline;
     std::optional<Duration> hint;
   };
-  const Row rows[] = {{critical, {}, {}},          {high, {}, {}},
-                      {high, {}, {}},              {normal, {}, {}},
-                      {normal, at(1010s), 8s},     {low, {}, {}},
-                      {low, at(1003s), 1s},        {low, at(990s), 30s},
-                      {normal, at(995s), 1s},      {high, at(1100s), 120s}};
+  const Row rows[] = {{critical, {}, {}},     {high, {}, {}},          {high, {}, {}},
+                      {normal, {}, {}},       {normal, at(1010s), 8s}, {low, {}, {}},
+                      {low, at(1003s), 1s},   {low, at(990s), 30s},    {normal, at(995s), 1s},
+                      {high, at(1100s), 120s}};
   Ids ids;
   Executor executor(virtual_time);
   executor.run_until(at(1000s));

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <csignal>
-#include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
+#include <string>
 
 namespace bide::test {
 

@@ -78,7 +78,9 @@ TEST_CASE("Executor: runs again, and its clock, counts and ids go on") {
 
 Task<> submits_children(Timeline& timeline, std::vector<std::uint64_t>& ids) {
   ids.push_back(submit(say(timeline, "child")).id());
-  ids.push_back(submit({}, [&timeline](std::string what) { return say(timeline, what); }, std::string("called")).id());
+  ids.push_back(submit(
+                    {}, [&timeline](std::string what) { return say(timeline, what); }, std::string("called"))
+                    .id());
   ids.push_back(Executor::current().submit(say(timeline, "third")).id());
   timeline.push_back("parent");
   co_return;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -77,6 +78,19 @@ TEST_CASE("FramePool: keeps no more than its limit, and gives back what a lower 
   CHECK(after_lower <= 5'000);
   CHECK(after_lower > 5'000 - 160);
   CHECK(after_zero == 0);
+}
+
+TEST_CASE("FramePool: a limit set before the first frame holds") {
+  std::size_t kept = 0;
+  with_own_pool([&] {
+    frame_pool.limit_kept_bytes(100);
+    void* const first = frame_pool.allocate(64);
+    void* const second = frame_pool.allocate(64);
+    frame_pool.release(first, 64);
+    frame_pool.release(second, 64);
+    kept = frame_pool.kept_bytes();
+  });
+  CHECK(kept == 64);
 }
 
 TEST_CASE("FramePool: large frames are not kept") {

@@ -83,10 +83,13 @@ Task<> joins_directly(Timeline& timeline, int& here) {
   int& reference = co_await submit(refer_to(here));
   reference += *pointer;
   const std::string text = "an argument that is too long for a small string";
-  co_await submit({.name = "child"}, [&timeline](std::string what) -> Task<> {
-    timeline.push_back(what);
-    co_return;
-  }, text);
+  co_await submit(
+      {.name = "child"},
+      [&timeline](std::string what) -> Task<> {
+        timeline.push_back(what);
+        co_return;
+      },
+      text);
 }
 
 TEST_CASE("Handle: of a thread submitted in the same expression") {
@@ -221,7 +224,8 @@ TEST_CASE("Handle: a thread cancels itself through its own") {
 
 // The value is in the Handle by then, and the thread has not ended: its locals are being destroyed.
 enum class Deed { drop, move };
-Task<int> disposes_of_its_own(std::unique_ptr<Handle<int>>& own, std::unique_ptr<Handle<int>>& other, Deed deed) {
+Task<int> disposes_of_its_own(std::unique_ptr<Handle<int>>& own, std::unique_ptr<Handle<int>>& other,
+                              Deed deed) {
   const AtExit at_exit([&own, &other, deed] {
     if (deed == Deed::move) other = std::make_unique<Handle<int>>(std::move(*own));
     own.reset();

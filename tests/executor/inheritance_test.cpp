@@ -47,7 +47,8 @@ TEST_CASE("Inheritance: passes along a chain of joins") {
   executor.submit(takes_turns(timeline, "normal", 1));
   executor.submit(joins(timeline, "critical", middle), {.priority = Priority::critical});
   executor.run();
-  CHECK(timeline == Timeline{"low", "middle", "critical", "low", "middle joined", "critical joined", "normal"});
+  CHECK(timeline ==
+        Timeline{"low", "middle", "critical", "low", "middle joined", "critical joined", "normal"});
 }
 
 TEST_CASE("Inheritance: a cancelled join gives the class back") {

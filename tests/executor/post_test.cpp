@@ -101,7 +101,8 @@ struct Turn {
   int number;
 };
 
-TEST_CASE("Post: of several OS threads all run, those of each in the order of its calls [threads]", "[threads]") {
+TEST_CASE("Post: of several OS threads all run, those of each in the order of its calls [threads]",
+          "[threads]") {
   constexpr int sources = 4;
   constexpr int each = 5'000;
   std::vector<Turn> turns;
@@ -124,12 +125,14 @@ TEST_CASE("Post: of several OS threads all run, those of each in the order of it
   REQUIRE(turns.size() == sources * each);
   std::vector<int> next(sources, 0);
   bool in_order = true;
-  for (const Turn& turn : turns) in_order = in_order && turn.number == next[static_cast<std::size_t>(turn.source)]++;
+  for (const Turn& turn : turns)
+    in_order = in_order && turn.number == next[static_cast<std::size_t>(turn.source)]++;
   CHECK(in_order);
 }
 
 // libuv #2226: the wake-up handle was closed by the loop while another thread was inside the wake call.
-TEST_CASE("Post: each is run or refused, never both, while the executor ends at any moment [threads]", "[threads]") {
+TEST_CASE("Post: each is run or refused, never both, while the executor ends at any moment [threads]",
+          "[threads]") {
   test::Random random(11);
   for (int round = 0; round < 500; ++round) {
     std::atomic<int> destroyed = 0;
@@ -200,7 +203,8 @@ TEST_CASE("Post: after one the loop sleeps again [threads]", "[threads]") {
   CHECK(clock.count < 50);
 }
 
-TEST_CASE("Post: in virtual time an executor without threads does not wait for a Poster [threads]", "[threads]") {
+TEST_CASE("Post: in virtual time an executor without threads does not wait for a Poster [threads]",
+          "[threads]") {
   Executor executor(virtual_time);
   const Poster poster = executor.poster();
   CHECK(executor.run().resumes == 0);

@@ -146,7 +146,8 @@ int turns_before_low(std::uint64_t promote_every, Priority flood) {
   return runs;
 }
 
-TEST_CASE("Priority: under an endless high flood a low thread runs after 2N turns, under a critical one never") {
+TEST_CASE(
+    "Priority: under an endless high flood a low thread runs after 2N turns, under a critical one never") {
   for (const int every : {1, 2, 4, 8}) {
     CAPTURE(every);
     CHECK(turns_before_low(static_cast<std::uint64_t>(every), high) - 1 == 2 * every);
@@ -171,7 +172,8 @@ TEST_CASE("Priority: a promotion is for one turn, the thread is back in its own 
   executor.submit(tells_class_each_turn(timeline, 2), {.priority = low});
   executor.submit(three_turns(), {.priority = high});
   executor.run();
-  // Pops: high, high (low rises to normal), high, high (to high: it is older), low's first turn, and then alone.
+  // Pops: high, high (low rises to normal), high, high (to high: it is older), low's first turn, and then
+  // alone.
   CHECK(timeline == Timeline{"high", "low"});
 }
 

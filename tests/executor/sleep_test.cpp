@@ -80,14 +80,17 @@ TEST_CASE("Sleep: counts from the call, not from the await") {
   CHECK(wakes == Wakes{{1, Instant(5ms)}});
 }
 
-TEST_CASE("Sleep: ten thousand threads due at one instant wake in the order in which they fell asleep, in one tick") {
+TEST_CASE(
+    "Sleep: ten thousand threads due at one instant wake in the order in which they fell asleep, in one "
+    "tick") {
   constexpr int count = 10'000;
   test::Random random(20);
   Wakes wakes;
   Wakes expected;
   Executor executor(virtual_time);
   std::vector<Handle<>> handles;
-  for (int id = 0; id < count; ++id) handles.push_back(executor.submit(sleeps_until(wakes, id, Instant(7ms))));
+  for (int id = 0; id < count; ++id)
+    handles.push_back(executor.submit(sleeps_until(wakes, id, Instant(7ms))));
   executor.run_for(1ms);
   for (int id = 0; id < count; ++id) {
     if (random.below(4) == 0) {
@@ -166,7 +169,8 @@ Task<> cancels_and_submits(Wakes& wakes, Handle<> other) {
   submit(sleeps(wakes, 3, 3ms));
 }
 
-// seastar #3013: the last timer was cancelled while its own instant was being released, and a later one never fired.
+// seastar #3013: the last timer was cancelled while its own instant was being released, and a later one never
+// fired.
 TEST_CASE("Sleep: a thread woken in the same instant is cancelled, and a sleep that begins then ends") {
   Wakes wakes;
   Executor executor(virtual_time);

@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include <pthread.h>
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <pthread.h>
 #include <vector>
 
 #include <bide/executor/executor.hpp>
@@ -11,8 +11,8 @@
 #include "gate.hpp"
 #include "timeline.hpp"
 
-// No await, no end, no wake-up and no destruction may use stack in proportion to anything. All of it runs on an
-// OS thread with a small stack, and the addresses that frames see are measured besides.
+// No await, no end, no wake-up and no destruction may use stack in proportion to anything. All of it runs on
+// an OS thread with a small stack, and the addresses that frames see are measured besides.
 
 namespace {
 
@@ -171,6 +171,8 @@ Task<> wrapped(int depth, StackGauge& gauge) {
   return task;
 }
 
+Task<> holds_unstarted(test::Counted, Task<> inner) { co_await std::move(inner); }
+
 TEST_CASE("Stack: tasks that own one another as arguments are destroyed without any, once they run") {
   StackGauge gauge;
   on_small_stack([&] {
@@ -180,6 +182,20 @@ TEST_CASE("Stack: tasks that own one another as arguments are destroyed without 
   });
   CHECK(gauge.readings() == deep + 1);
   CHECK(gauge.used_bytes() <= allowed_bytes);
+}
+
+TEST_CASE("Stack: tasks that own one another as arguments are dropped without any, before they run") {
+  StackGauge gauge;
+  int alive = 0;
+  on_small_stack([&] {
+    const Task<> dropped = wrapped(deep, gauge);
+    static_cast<void>(dropped);
+    Executor executor(virtual_time);
+    executor.submit(wrapped(deep, gauge));
+    executor.submit(holds_unstarted(test::Counted(alive), wrapped(deep, gauge)));
+  });
+  CHECK(gauge.readings() == 0);
+  CHECK(alive == 0);
 }
 
 Task<> yields(int count, StackGauge& gauge) {

@@ -88,7 +88,7 @@ Task<bool> same_object_arrives(int depth) {
     caught = &failure;
     code = failure.code;
   }
-  co_return caught != nullptr && caught == thrown && code == 99;
+  co_return caught != nullptr&& caught == thrown&& code == 99;
 }
 
 TEST_CASE("Task: the value arrives, of whatever kind it is") {

@@ -10,8 +10,8 @@
 #include "gate.hpp"
 #include "timeline.hpp"
 
-// What the end of an executor does to the threads that are left: every frame goes, whatever its thread was doing and
-// whatever the destructors in it do.
+// What the end of an executor does to the threads that are left: every frame goes, whatever its thread was
+// doing and whatever the destructors in it do.
 
 namespace {
 
@@ -26,14 +26,21 @@ using bide::test::virtual_time;
 Task<> nothing() { co_return; }
 
 enum class End { not_started, ready, sleeping, waiting, joining, cancelled };
-constexpr End ends[] = {End::not_started, End::ready, End::sleeping, End::waiting, End::joining, End::cancelled};
+constexpr End ends[] = {End::not_started, End::ready,   End::sleeping,
+                        End::waiting,     End::joining, End::cancelled};
 
 Task<> waits(End end, Gate& gate) {
   switch (end) {
-    case End::not_started: break;
-    case End::ready: for (;;) co_await Yield();
-    case End::sleeping: co_await Sleep(1h); break;
-    case End::waiting: co_await gate.pass(); break;
+    case End::not_started:
+      break;
+    case End::ready:
+      for (;;) co_await Yield();
+    case End::sleeping:
+      co_await Sleep(1h);
+      break;
+    case End::waiting:
+      co_await gate.pass();
+      break;
     case End::joining: {
       Handle<> handle = submit({}, []() -> Task<> { co_await Sleep(1h); });
       co_await handle;
@@ -115,53 +122,78 @@ TEST_CASE("Teardown: destructors that submit, post, cancel, open and stop change
   Gate gate;
   std::optional<Handle<>> first;
   std::optional<Handle<>> last;
+  const auto note = [&timeline](bool yes, const std::string& what) {
+    timeline.push_back(what + (yes ? " yes" : " no"));
+  };
   {
     Executor executor(virtual_time);
-    const auto note = [&timeline](bool yes, const std::string& what) { timeline.push_back(what + (yes ? " yes" : " no")); };
-    first = executor.submit(at_exit_sleeps(timeline, "first", [] {}, gate));
-    executor.submit(at_exit_sleeps(timeline, "submit", [&] {
-      bool refused = false;
-      try {
-        executor.submit(nothing());
-      } catch (const QueueFull&) {
-        refused = true;
-      }
-      note(refused, "refused");
-    }, gate));
-    executor.submit(at_exit_sleeps(timeline, "try_submit", [&] {
-      Task<> task = nothing();
-      note(executor.try_submit(task).has_value(), "admitted");
-    }, gate));
-    executor.submit(at_exit_sleeps(timeline, "post", [&] {
-      int alive = 0;
-      const bool taken = executor.post([counted = Counted(alive)] { static_cast<void>(counted); });
-      note(taken, "taken");
-      note(alive == 0, "dropped");
-    }, gate));
-    executor.submit(at_exit_sleeps(timeline, "cancel", [&] {
-      first->cancel();
-      last->cancel();
-      note(first->done(), "done");
-      note(last->done(), "done");
-    }, gate));
-    executor.submit(at_exit_sleeps(timeline, "open", [&] { gate.open(); }, gate));
-    executor.submit(at_exit_sleeps(timeline, "stop", [&] { executor.stop(); }, gate));
-    last = executor.submit(at_exit_sleeps(timeline, "last", [] {}, gate));
+    first = executor.submit(at_exit_sleeps(
+        timeline, "first", [] {}, gate));
+    executor.submit(at_exit_sleeps(
+        timeline, "submit",
+        [&] {
+          bool refused = false;
+          try {
+            executor.submit(nothing());
+          } catch (const QueueFull&) {
+            refused = true;
+          }
+          note(refused, "refused");
+        },
+        gate));
+    executor.submit(at_exit_sleeps(
+        timeline, "try_submit",
+        [&] {
+          Task<> task = nothing();
+          note(executor.try_submit(task).has_value(), "admitted");
+        },
+        gate));
+    executor.submit(at_exit_sleeps(
+        timeline, "post",
+        [&] {
+          int alive = 0;
+          const bool taken = executor.post([counted = Counted(alive)] { static_cast<void>(counted); });
+          note(taken, "taken");
+          note(alive == 0, "dropped");
+        },
+        gate));
+    executor.submit(at_exit_sleeps(
+        timeline, "cancel",
+        [&] {
+          first->cancel();
+          last->cancel();
+          note(first->done(), "done");
+          note(last->done(), "done");
+        },
+        gate));
+    executor.submit(at_exit_sleeps(
+        timeline, "open", [&] { gate.open(); }, gate));
+    executor.submit(at_exit_sleeps(
+        timeline, "stop", [&] { executor.stop(); }, gate));
+    last = executor.submit(at_exit_sleeps(
+        timeline, "last", [] {}, gate));
     executor.run_for(1ms);
   }
-  CHECK(timeline == Timeline{"last", "stop", "open", "cancel", "done no", "done yes", "post", "taken no", "dropped yes",
-                             "try_submit", "admitted no", "submit", "refused yes", "first"});
+  CHECK(timeline == Timeline{"last", "stop", "open", "cancel", "done no", "done yes", "post", "taken no",
+                             "dropped yes", "try_submit", "admitted no", "submit", "refused yes", "first"});
   CHECK_THROWS_AS(first->take(), Cancelled);
+  CHECK(gate.withdrawn == 8);  // each once
 }
 
 Task<> owns_threads(Counted, int& alive) {
   std::vector<Handle<>> children;
   for (int i = 0; i < 3; ++i) {
-    children.push_back(submit({}, [](Counted) -> Task<> { co_await Sleep(1h); }, Counted(alive)));
+    children.push_back(submit(
+        {}, [](Counted) -> Task<> { co_await Sleep(1h); }, Counted(alive)));
   }
   const AtExit cancel_all([&children] {
     for (Handle<>& child : children) child.cancel();
   });
+  co_await Sleep(2h);
+}
+
+Task<> cancels_at_exit(Handle<> older) {
+  const AtExit cancel([&older] { older.cancel(); });
   co_await Sleep(2h);
 }
 
@@ -171,6 +203,7 @@ TEST_CASE("Teardown: frames that own and cancel other sleeping threads") {
   {
     Executor executor(virtual_time);
     for (int i = 0; i < 3; ++i) executor.submit(owns_threads(Counted(alive), alive));
+    executor.submit(cancels_at_exit(executor.submit(cancels_at_exit(executor.submit(nothing())))));
     executor.run_for(1ms);
     CHECK(alive >= 12);
   }
@@ -197,10 +230,13 @@ TEST_CASE("Teardown: of a finished thread's value and of a tree of unstarted tas
   {
     Executor executor(virtual_time);
     Handle<Counted> value = executor.submit({}, [&alive]() -> Task<Counted> { co_return Counted(alive); });
-    executor.submit({}, [](Task<> inner) -> Task<> {
-      co_await Sleep(1h);
-      co_await std::move(inner);
-    }, counted(Counted(alive), alive, 0, End::ready, gate));
+    executor.submit(
+        {},
+        [](Task<> inner) -> Task<> {
+          co_await Sleep(1h);
+          co_await std::move(inner);
+        },
+        counted(Counted(alive), alive, 0, End::ready, gate));
     executor.run_for(1ms);
     CHECK(alive == 2);
   }
