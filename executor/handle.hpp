@@ -20,7 +20,8 @@ namespace bide {
 ///     int result = co_await handle;
 ///
 /// Owns: the result, once the thread has ended. Not the thread: dropping the Handle detaches it. An error that
-///       is dropped with its Handle counts as one of a detached thread, so it still reaches `run`.
+///       is dropped with its Handle counts as one of a detached thread, so it still reaches `run`: keeping a
+///       Handle handles nothing, await it or take its result.
 /// Use:  on the executor's OS thread. May outlive the executor; a thread destroyed with it ends as Cancelled.
 template <class T>
 class Handle final : public ResultSlotFor<T> {

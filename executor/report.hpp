@@ -28,7 +28,7 @@ struct ThreadReport {
   std::source_location waits_at;             // the line of the sleep or wait; of the submit when it is ready
   std::vector<std::source_location> awaits;  // lines of the awaits between root and leaf, innermost first
   std::vector<std::uint64_t> waits_for;      // ids of the threads that are known to be able to end the wait
-  std::string remedy;                        // what any thread could do for it: "set it"; empty: nothing
+  std::string remedy;                        // what could end it, by whoever is left: "set it"
   std::optional<std::uint64_t> group_owner;  // id of the thread whose group it belongs to
 };
 

@@ -13,8 +13,8 @@ class WaitQueue;
 
 /// A wait in a WaitQueue: the base of the awaiters of Mutex, Semaphore, Channel and of your own primitives.
 ///
-/// `await_suspend` calls `park_in(queue, frame)`; who serves the waiter takes it off the queue and calls `wake`.
-/// Such an awaiter also works as an arm of a select.
+/// `await_suspend` calls `park_in(queue, frame)`; who serves the waiter takes it off the queue and calls
+/// `wake`. Such an awaiter also works as an arm of a select.
 class QueuedWait : public Wait {
  public:
   void withdraw() noexcept override;
@@ -56,7 +56,8 @@ class WaitQueue {
   WaitQueue(const WaitQueue&) = delete;
   WaitQueue& operator=(const WaitQueue&) = delete;
   ~WaitQueue() {
-    if (!empty()) [[unlikely]] abandon();
+    if (!empty()) [[unlikely]]
+      abandon();
   }
 
   bool empty() const { return size_ == 0; }

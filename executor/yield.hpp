@@ -10,7 +10,7 @@ namespace bide {
 /// `co_await Yield()`: goes to the back of this thread's class, with a fresh sequence number.
 ///
 /// Suspends: always; comes back when the threads of its class that were ready, and all of higher ones, have had
-///           their turn. Cancellation point.
+///           their turn. Cancellation point; a cancel that comes while it is ready shows at the next wait.
 /// Throws:   Cancelled.
 /// Cost:     O(1), some nanoseconds, no allocation.
 class [[nodiscard]] Yield {

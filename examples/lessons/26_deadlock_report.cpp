@@ -8,7 +8,7 @@
 // waits for Ann. Eve is in no cycle: what she waits for is something that nobody is left to do.
 //
 // Try: print `deadlock.what()`, and `executor.dump()`, which shows all threads at any time. Then let both
-// take the fork first: no deadlock. And without the Sleep? Why?
+// take the fork first: only Eve is left. And the same without the Sleep, in the order as it was? Why?
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/sync/event.hpp>

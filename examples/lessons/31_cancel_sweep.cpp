@@ -9,7 +9,7 @@
 // ends.
 //
 // Try: print the failures: each names the point, the thread and the line. Then give the book back before the
-// way.
+// way home.
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/sync/semaphore.hpp>
@@ -32,7 +32,7 @@ struct GivesBack {
 Task<> borrow_carelessly(Semaphore& books) {
   co_await books.acquire();
   co_await Sleep(14h);  // reads
-  co_await Sleep(1h);   // is on the way back
+  co_await Sleep(1h);   // walks home
   books.release();
 }
 
@@ -40,7 +40,7 @@ Task<> borrow_carefully(Semaphore& books) {
   co_await books.acquire();
   const GivesBack gives_back{books};
   co_await Sleep(14h);  // reads
-  co_await Sleep(1h);   // is on the way back
+  co_await Sleep(1h);   // walks home
 }
 
 void sweep(const char* name, Task<> (*borrow)(Semaphore&)) {

@@ -5,8 +5,8 @@
 // threads of one class, and tells under which of them it fails. A failure has a short text that replays it,
 // step by step.
 //
-// Look at: the hasty customer is served in the promised order, and fails in half of the others. The patient
-// one waits for an event instead of hoping, and all orders pass.
+// Look at: the hasty customer is served in the promised order, and finds the door closed in three of the six.
+// The patient one waits for an event instead of hoping, and all orders pass.
 //
 // Try: add a second shopkeeper or customer: how fast does the number grow? For more than a handful of threads
 // there is `for_random_schedules`.

@@ -28,8 +28,8 @@ class ChannelBase {
   ChannelBase& operator=(const ChannelBase&) = delete;
 
   /// No send succeeds from now on; receives get what is buffered, then nullopt. Wakes all who wait: senders
-  /// with ChannelClosed, receivers with nullopt. A plain call, from anywhere on the executor's OS thread. Twice
-  /// is once.
+  /// with ChannelClosed, receivers with nullopt. A plain call, from anywhere on the executor's OS thread.
+  /// Twice is once.
   void close();
   bool closed() const { return closed_; }
 
@@ -81,11 +81,12 @@ class ChannelBase {
 /// Order:    items come out as they went in. Waiters on either side go by class, then as they came; a buffer
 ///           with room, or an item, goes to them first: no barging.
 /// Nothing is lost: a send that throws, ChannelClosed or Cancelled, leaves the item with the caller, since an
-///           rvalue is moved from only when it is sent. An item that was handed to a receiver is received, also
-///           when a cancel comes before it runs; what is buffered when the channel goes is destroyed with it.
+///           rvalue is moved from only when it is sent. An item that was handed to a receiver is received,
+///           also when a cancel comes before it runs; what is buffered when the channel goes is destroyed
+///           with it.
 /// Cancel:   a waiter withdraws in O(1) and has changed nothing.
-/// Throws:   what a move of an item throws, to whoever makes that move; no waiter is lost by it, the item may be.
-/// Cost:     O(1); the buffer is allocated by the constructor, and nothing later.
+/// Throws:   what a move of an item throws, to whoever makes that move; no waiter is lost by it, the item may
+/// be. Cost:     O(1); the buffer is allocated by the constructor, and nothing later.
 template <class T>
 class Channel : public ChannelBase {
   static_assert(std::is_object_v<T> && std::is_move_constructible_v<T>);
@@ -104,8 +105,8 @@ class Channel : public ChannelBase {
 
   /// `co_await channel.send(std::move(item))`: await it in the same expression, it refers to the item.
   ///
-  /// Suspends: unless there is room, or a receiver waits. Cancellation point. Throws: ChannelClosed, also when
-  /// it is closed while this waits.
+  /// Suspends: unless there is room, or a receiver waits. Cancellation point. Throws: ChannelClosed, also
+  /// when it is closed while this waits.
   [[nodiscard]] Send<T&&> send(T&& item, std::source_location where = std::source_location::current()) {
     return Send<T&&>(*this, std::move(item), where);
   }
@@ -203,7 +204,9 @@ class [[nodiscard]] Channel<T>::Receive final : public Side {
   }
   std::optional<T> await_resume() {
     finish();
-    return std::move(item_);
+    if (!item_.has_value()) return std::nullopt;
+    return std::optional<T>(
+        std::move(*item_));  // not item_ as a whole: a wide load behind narrow stores stalls
   }
 
  private:

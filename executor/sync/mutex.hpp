@@ -53,7 +53,8 @@ class Mutex {
   Obligation owner_;
   WaitQueue waiters_{&owner_};
   const char* name_;
-  Mutex** kept_in_ = nullptr;  // the pointer to this in whoever will unlock it: a Guard, or a Lock yet to resume
+  Mutex** kept_in_ =
+      nullptr;  // the pointer to this in whoever will unlock it: a Guard, or a Lock yet to resume
 };
 
 /// Owns a locked Mutex, or nothing.

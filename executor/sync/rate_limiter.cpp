@@ -7,14 +7,16 @@ namespace bide {
 
 RateLimiter::RateLimiter(Rate rate, std::uint64_t burst, const char* name)
     : rate_(rate), burst_(burst), name_(name) {
-  require(rate.count > 0 && rate.per > Duration::zero() && burst > 0, "a RateLimiter that lets nothing through");
+  require(rate.count > 0 && rate.per > Duration::zero() && burst > 0,
+          "a RateLimiter that lets nothing through");
   level_ = level_of(burst);
 }
 
 bool RateLimiter::try_acquire(std::uint64_t tokens) {
   fill(bide::now());
   if (level_ < level_of(tokens)) return false;
-  if (!waiters_.empty() && (running.thread == nullptr || !waiters_.would_be_first(*running.thread))) return false;
+  if (!waiters_.empty() && (running.thread == nullptr || !waiters_.would_be_first(*running.thread)))
+    return false;
   level_ -= level_of(tokens);
   return true;
 }

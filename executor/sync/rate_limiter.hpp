@@ -53,7 +53,9 @@ class RateLimiter final : private TimedCall {
  private:
   __extension__ using Level = unsigned __int128;
 
-  Level level_of(std::uint64_t tokens) const { return Level{tokens} * static_cast<std::uint64_t>(rate_.per.count()); }
+  Level level_of(std::uint64_t tokens) const {
+    return Level{tokens} * static_cast<std::uint64_t>(rate_.per.count());
+  }
   void fill(Instant now);
   void serve();
   void wake_at_turn();

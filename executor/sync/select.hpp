@@ -26,8 +26,8 @@ template <class T>
 auto receiving(Channel<T>& channel, std::source_location where = std::source_location::current()) {
   return [&channel, where] { return channel.receive(where); };
 }
-/// Gives std::monostate, or throws ChannelClosed, as `channel.send(std::move(item))`: unless this arm is the one,
-/// the item stays where it is.
+/// Gives std::monostate, or throws ChannelClosed, as `channel.send(std::move(item))`: unless this arm is the
+/// one, the item stays where it is.
 template <class T>
 auto sending(Channel<T>& channel, std::type_identity_t<T>&& item,
              std::source_location where = std::source_location::current()) {
@@ -48,8 +48,8 @@ auto joining(Handle<T>& handle, std::source_location where = std::source_locatio
   return [&handle, where] { return Join<T>(handle, where); };
 }
 
-/// Sleep, SleepUntil, or a callable that makes an awaiter: one derived from Wait whose `await_suspend` returns
-/// void, and which changes nothing before it succeeds. `[&] { return mutex.lock(); }` is one.
+/// Sleep, SleepUntil, or a callable that makes an awaiter: one derived from Wait whose `await_suspend`
+/// returns void, and which changes nothing before it succeeds. `[&] { return mutex.lock(); }` is one.
 template <class Arm>
 concept SelectArm = std::derived_from<Arm, SleepUntil> || std::derived_from<std::invoke_result_t<Arm&>, Wait>;
 
@@ -136,8 +136,8 @@ class [[nodiscard]] Select final : public SelectWait {
   std::tuple<Place<Arms>...> places_;
 };
 
-/// `co_await select(receiving(a), sending(b, item), waiting(stop), joining(handle), Sleep(5s))`: waits for the
-/// first of several things, and exactly one takes effect.
+/// `co_await select(receiving(a), sending(b, item), waiting(stop), joining(handle), Sleep(5s))`: waits for
+/// the first of several things, and exactly one takes effect.
 ///
 /// Suspends: unless an arm is ready. Cancellation point: then no arm has had an effect.
 /// Order:    of several that are ready, the lowest index. While it waits, the first that is served; it goes
@@ -148,24 +148,24 @@ class [[nodiscard]] Select final : public SelectWait {
 /// Inherits: arms that join, or lock a mutex, hand this thread's rank on.
 /// Cost:     O(arms); no allocation.
 template <class... Arms>
-  requires(sizeof...(Arms) > 0 && (SelectArm<std::remove_reference_t<Arms>> && ...))
-auto select(Arms&&... arms) {
+requires(sizeof...(Arms) > 0 &&
+         (SelectArm<std::remove_reference_t<Arms>> && ...)) auto select(Arms&&... arms) {
   return Select<std::remove_reference_t<Arms>...>(nullptr, arms...);
 }
 
 /// As select, but of several that are ready it takes the first from the next index in turn on: no arm that is
 /// ready over and over keeps another from its turn.
 ///
-/// The turn counts the fair selects of the executor. Where two alternate in a fixed pattern, give each a turn of
-/// its own, or one of them may meet the same index every time.
+/// The turn counts the fair selects of the executor. Where two alternate in a fixed pattern, give each a turn
+/// of its own, or one of them may meet the same index every time.
 template <class... Arms>
-  requires(sizeof...(Arms) > 0 && (SelectArm<std::remove_reference_t<Arms>> && ...))
-auto select_fair(Arms&&... arms) {
+requires(sizeof...(Arms) > 0 &&
+         (SelectArm<std::remove_reference_t<Arms>> && ...)) auto select_fair(Arms&&... arms) {
   return Select<std::remove_reference_t<Arms>...>(&SelectWait::turn_of_executor(), arms...);
 }
 template <class... Arms>
-  requires(sizeof...(Arms) > 0 && (SelectArm<std::remove_reference_t<Arms>> && ...))
-auto select_fair(SelectTurn& turn, Arms&&... arms) {
+requires(sizeof...(Arms) > 0 && (SelectArm<std::remove_reference_t<Arms>> &&
+                                 ...)) auto select_fair(SelectTurn& turn, Arms&&... arms) {
   return Select<std::remove_reference_t<Arms>...>(&SelectWait::turn_of(turn), arms...);
 }
 

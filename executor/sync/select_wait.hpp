@@ -24,8 +24,8 @@ class SelectTurn {
   std::uint64_t selects_ = 0;
 };
 
-/// Select without the types of its arms. Each arm is a wait of its own, queued where it waits. The first that is
-/// woken withdraws the others before the thread becomes ready, so no second one can be served.
+/// Select without the types of its arms. Each arm is a wait of its own, queued where it waits. The first that
+/// is woken withdraws the others before the thread becomes ready, so no second one can be served.
 class SelectWait : public Wait {
  public:
   void withdraw() noexcept override;

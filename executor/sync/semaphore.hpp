@@ -28,14 +28,15 @@ class Semaphore {
 
   /// `co_await semaphore.acquire()`: takes permits; give them back with `release`.
   ///
-  /// Suspends: unless there are enough and nobody waits in front. Cancellation point: Cancelled has taken none.
-  /// Nothing limits `permits`: more than will ever be released waits for ever.
+  /// Suspends: unless there are enough and nobody waits in front. Cancellation point: Cancelled has taken
+  /// none. Nothing limits `permits`: more than will ever be released waits for ever.
   [[nodiscard]] Acquire acquire(std::size_t permits = 1,
                                 std::source_location where = std::source_location::current());
   /// Takes them if `acquire` would not have to wait. Outside of a green thread, as one of the lowest class.
   [[nodiscard]] bool try_acquire(std::size_t permits = 1);
 
-  /// A plain call, from anywhere on the executor's OS thread, also by who acquired nothing: permits are not owned.
+  /// A plain call, from anywhere on the executor's OS thread, also by who acquired nothing: permits are not
+  /// owned.
   void release(std::size_t permits = 1) {
     value_ += permits;
     if (!waiters_.empty()) serve();
@@ -82,7 +83,8 @@ inline Semaphore::Acquire Semaphore::acquire(std::size_t permits, std::source_lo
 
 inline bool Semaphore::try_acquire(std::size_t permits) {
   if (value_ < permits) return false;
-  if (!waiters_.empty() && (running.thread == nullptr || !waiters_.would_be_first(*running.thread))) return false;
+  if (!waiters_.empty() && (running.thread == nullptr || !waiters_.would_be_first(*running.thread)))
+    return false;
   value_ -= permits;
   return true;
 }

@@ -7,7 +7,8 @@ SharedMutex::~SharedMutex() {
   for (Hold* hold = first_hold_; hold != nullptr; hold = hold->next) {
     const bool holder_goes = running.executor == nullptr || hold->thread->state == Runnable::State::ended;
     require(holder_goes, "a SharedMutex is destroyed while it is locked");
-    hold->mutex = nullptr;  // outside of a run, as after a Deadlock, the holder may be the one that goes later
+    hold->mutex =
+        nullptr;  // outside of a run, as after a Deadlock, the holder may be the one that goes later
   }
 }
 
@@ -91,7 +92,8 @@ std::vector<const GreenThread*> SharedMutex::Lock::waits_for() const {
     if (ahead != thread()) return {ahead};
   }
   std::vector<const GreenThread*> holders;
-  for (const Hold* hold = mutex_.first_hold_; hold != nullptr; hold = hold->next) holders.push_back(hold->thread);
+  for (const Hold* hold = mutex_.first_hold_; hold != nullptr; hold = hold->next)
+    holders.push_back(hold->thread);
   return holders;
 }
 

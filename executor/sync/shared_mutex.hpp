@@ -16,11 +16,13 @@ namespace bide {
 ///
 ///     SharedMutex::Guard guard = co_await mutex.lock_shared();
 ///
-/// Order:    higher class first, then who came first, readers and writers alike: a reader waits behind a writer
-///           of its class that waits, so writers are not starved. An unlock hands over, to all the readers that
-///           stand in front together. No barging.
-/// Inherits: while others wait, a writer runs at least at the class of the most urgent of them. Readers do not.
-/// Cancel:   a waiter withdraws in O(1); a writer that goes lets the readers behind it through. Who was handed
+/// Order:    higher class first, then who came first, readers and writers alike: a reader waits behind a
+/// writer
+///           of its class that waits, so writers are not starved. An unlock hands over, to all the readers
+///           that stand in front together. No barging.
+/// Inherits: while others wait, a writer runs at least at the class of the most urgent of them. Readers do
+/// not. Cancel:   a waiter withdraws in O(1); a writer that goes lets the readers behind it through. Who was
+/// handed
 ///           the mutex has it; its next wait throws.
 /// Requires: unlocked by the thread that locked it; not destroyed locked during a run; a reader does not lock
 ///           again before it has unlocked: behind a waiting writer it would wait for itself.
@@ -38,8 +40,8 @@ class SharedMutex {
 
   /// `co_await mutex.lock()`: a Guard for the writer. Suspends: unless it is free. Cancellation point.
   [[nodiscard]] Lock lock(std::source_location where = std::source_location::current());
-  /// `co_await mutex.lock_shared()`: a Guard for a reader. Suspends: if there is a writer, or a waiter that goes
-  /// first. Cancellation point.
+  /// `co_await mutex.lock_shared()`: a Guard for a reader. Suspends: if there is a writer, or a waiter that
+  /// goes first. Cancellation point.
   [[nodiscard]] Lock lock_shared(std::source_location where = std::source_location::current());
   /// The Guard is empty if the lock would have to wait.
   [[nodiscard]] Guard try_lock();

@@ -34,7 +34,7 @@ struct ScheduleReport {
   bool complete = false;                  // these were all that there are
   std::vector<ScheduleFailure> failures;  // the first ten
 
-  /// `24 schedules, all there are; 1 failed: replay_schedule("0,1", ...): overdrawn`
+  /// `24 schedules, all there are; 1 failed`, then a line a failure: `replay_schedule("0,1", scenario): overdrawn`.
   std::string text() const;
 };
 

@@ -242,6 +242,27 @@ TEST_CASE("attached_errors: what came after the first error, in order, of all gr
   CHECK(result_of(attached()) == Timeline{"a", "body", "b", "c", "outer", "0"});
 }
 
+Task<> joins_and_lets_pass(Handle<>& other) { co_await other; }
+Task<> fails_for_all(TaskGroup& group) {
+  Handle<> member = group.submit(fails_at(1ms, "member"));
+  co_await with_task_group([](TaskGroup&, Handle<>& of) -> Task<> { co_await joins_and_lets_pass(of); },
+                           std::ref(member));
+}
+Task<Timeline> one_error_many_ways() {
+  Timeline timeline;
+  try {
+    co_await with_task_group(fails_for_all);
+  } catch (const std::runtime_error& error) {
+    timeline.push_back(error.what());
+    timeline.push_back(std::to_string(attached_errors().size()));
+  }
+  co_return timeline;
+}
+
+TEST_CASE("attached_errors: an error that comes to the group by several ways is one") {
+  CHECK(result_of(one_error_many_ways()) == Timeline{"member", "0"});
+}
+
 Task<> leaves_the_run() { co_await with_task_group(four_fail); }
 
 TEST_CASE("attached_errors: of the error that leaves run, from the executor") {

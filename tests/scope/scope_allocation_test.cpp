@@ -17,8 +17,12 @@ std::size_t allocations = 0;
 
 void* operator new(std::size_t size) {
   ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
+  if (void* const memory = std::malloc(size); memory != nullptr) return memory;
   throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(size);
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

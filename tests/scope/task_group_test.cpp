@@ -223,6 +223,26 @@ TEST_CASE("TaskGroup: after its own cancel the value is given if there is one, e
   CHECK(result_of(values_of_cancelled_groups()) == Timeline{"no value", "2"});
 }
 
+Task<> stops_itself(TaskGroup& group, Timeline& timeline) {
+  group.submit(sleeps_until_cancelled(timeline, "member"));
+  co_await Sleep(1ms);
+  throw Cancelled();
+}
+Task<Timeline> a_body_stops_itself() {
+  Timeline timeline;
+  try {
+    co_await with_task_group(stops_itself, std::ref(timeline));
+  } catch (const Cancelled&) {
+    timeline.push_back(at_now("out"));
+  }
+  co_await Yield();
+  co_return timeline;
+}
+
+TEST_CASE("with_task_group: a body that ends by a cancel of its own cancels the members, and it is thrown") {
+  CHECK(result_of(a_body_stops_itself()) == Timeline{"member cancelled@1", "out@1"});
+}
+
 Task<int> has_its_value_early(TaskGroup& group, Duration work) {
   group.submit(gives(1, work));
   co_return 7;

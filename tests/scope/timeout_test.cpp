@@ -69,6 +69,25 @@ TEST_CASE(
   CHECK(result_of(second_sleep_ends_with_the_limit()) == Timeline{"no value@5", "no value@10", "2"});
 }
 
+Task<> does_not_wait_at_first() {
+  co_await timeout(1h, at_once(1));
+  co_await timeout(1h, timeout(1h, at_once(1)));
+  co_await Sleep(1h);
+}
+Task<Timeline> limits_what_has_limits() {
+  Timeline timeline;
+  try {
+    co_await timeout(3ms, timeout(2ms, does_not_wait_at_first()));
+  } catch (const TimedOut& error) {
+    timeline.push_back(at_now(std::string(error.what()).substr(0, 20)));
+  }
+  co_return timeline;
+}
+
+TEST_CASE("timeout: limits that were entered and left without a wait take none of those around with them") {
+  CHECK(result_of(limits_what_has_limits()) == Timeline{"timed out after 2 ms@2"});
+}
+
 Task<std::string> text_of(Duration limit) {
   std::string text;
   try {

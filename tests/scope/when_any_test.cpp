@@ -100,13 +100,18 @@ Task<Timeline> error_wins() {
   } catch (const std::runtime_error& error) {
     timeline.push_back(at_now(error.what()) + " +" + std::to_string(attached_errors().size()));
   }
+  try {
+    co_await when_any(fails("before a value", 2ms), gives(1, 2ms));
+  } catch (const std::runtime_error& error) {
+    timeline.push_back(error.what());
+  }
   const auto first = co_await when_any(gives(1, 2ms), fails("loser", 2ms));
   timeline.push_back(std::to_string(first.index) + " and " + std::to_string(first.errors.size()) + " errors");
   co_return timeline;
 }
 
 TEST_CASE("when_any: an error wins like a value; errors of losers are attached, or beside the value") {
-  CHECK(result_of(error_wins()) == Timeline{"first@2 +1", "0 and 1 errors"});
+  CHECK(result_of(error_wins()) == Timeline{"first@2 +1", "before a value", "0 and 1 errors"});
 }
 
 Task<Counted> counted(int& alive, Duration after) {

@@ -245,7 +245,8 @@ TEST_CASE("Channel: an item that was handed over before the cancel is received")
   CHECK(channel.waiting_receivers() == 0);
 }
 
-TEST_CASE("Channel: close wakes those who wait on either side, each once; a Deadlock says who could not go on") {
+TEST_CASE(
+    "Channel: close wakes those who wait on either side, each once; a Deadlock says who could not go on") {
   Executor executor(virtual_time);
   Channel<int> empty(1, "empty");
   Channel<int> full(0, "full");

@@ -104,7 +104,9 @@ TEST_CASE("ConditionVariable: notify_all, a new waiter and notify_one before any
   CHECK(shared.timeline == Timeline{"w1@1", "w2@1"});
 }
 
-TEST_CASE("ConditionVariable: a waiter that is cancelled has the mutex when Cancelled leaves, also if it must wait") {
+TEST_CASE(
+    "ConditionVariable: a waiter that is cancelled has the mutex when Cancelled leaves, also if it must "
+    "wait") {
   Executor executor(virtual_time);
   Shared shared;
   Handle<> waiter = executor.submit(takes_one(shared, "a"));
@@ -146,7 +148,9 @@ TEST_CASE("ConditionVariable: entered cancelled it throws and leaves the mutex l
   CHECK(!shared.mutex.locked());
 }
 
-TEST_CASE("ConditionVariable: who was notified and is cancelled before it runs returns, and throws at its next wait") {
+TEST_CASE(
+    "ConditionVariable: who was notified and is cancelled before it runs returns, and throws at its next "
+    "wait") {
   Executor executor(virtual_time);
   Shared shared;
   Handle<> waiter = executor.submit({}, [&]() -> Task<> {

@@ -15,8 +15,8 @@
 #include <bide/tests/executor/timeline.hpp>
 #include <bide/tests/random.hpp>
 
-// Threads that do whatever comes, cancelled at whatever instant. Nothing is lost: items sent = received + queued,
-// and an item that was not sent is with its sender; permits and locks are as many as before.
+// Threads that do whatever comes, cancelled at whatever instant. Nothing is lost: items sent = received +
+// queued, and an item that was not sent is with its sender; permits and locks are as many as before.
 
 namespace {
 
@@ -93,9 +93,9 @@ Task<> selects(World& world) {
   try {
     Items& one = world.some_channel();
     Items& other = world.some_channel();
-    auto selected = co_await select(sending(one, std::move(item)), receiving(other),
-                                    [&] { return world.permits.acquire(2); }, [&] { return world.mutex.lock(); },
-                                    Sleep(some_time(world.random)));
+    auto selected = co_await select(
+        sending(one, std::move(item)), receiving(other), [&] { return world.permits.acquire(2); },
+        [&] { return world.mutex.lock(); }, Sleep(some_time(world.random)));
     if (selected.index == 0) ++world.books.sent;
     if (selected.index == 1) world.got(std::get<1>(selected.value));
     if (selected.index == 2) world.permits.release(2);
@@ -192,7 +192,8 @@ TEST_CASE("Sync: random threads and cancels lose no item, no permit and no lock"
       Executor executor(virtual_time);
       std::vector<Handle<>> handles;
       for (int i = 0; i < thread_count; ++i) {
-        handles.push_back(executor.submit(lives(world), {.priority = static_cast<Priority>(world.random.below(4))}));
+        handles.push_back(
+            executor.submit(lives(world), {.priority = static_cast<Priority>(world.random.below(4))}));
       }
       executor.submit(cancels_some(world, handles));
       executor.run();
@@ -200,13 +201,14 @@ TEST_CASE("Sync: random threads and cancels lose no item, no permit and no lock"
     drain(world.a, world);
     drain(world.b, world);
     const Books& books = world.books;
-    const bool balanced = !books.broken && books.missing.empty() && books.made == books.received + books.returned &&
-                          books.sent == books.received;
+    const bool balanced = !books.broken && books.missing.empty() &&
+                          books.made == books.received + books.returned && books.sent == books.received;
     const bool free = world.permits.value() == 3 && world.permits.waiters() == 0 && !world.mutex.locked() &&
                       !world.shared_mutex.locked() && world.shared_mutex.readers() == 0 && world.taken == 0;
     if (!balanced || !free) {
-      INFO("seed " << seed << ": made " << books.made << ", sent " << books.sent << ", received " << books.received
-                   << ", returned " << books.returned << ", permits " << world.permits.value());
+      INFO("seed " << seed << ": made " << books.made << ", sent " << books.sent << ", received "
+                   << books.received << ", returned " << books.returned << ", permits "
+                   << world.permits.value());
       REQUIRE(balanced);
       REQUIRE(free);
     }

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include <pthread.h>
 #include <cstddef>
 #include <cstdint>
-#include <pthread.h>
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/sync/barrier.hpp>
@@ -83,7 +83,8 @@ Task<> receives(Channel<int>& channel, Order& order, std::uint64_t number) {
   order.passed(number);
 }
 Task<> selects_permits(Semaphore& semaphore, Order& order, std::uint64_t number) {
-  static_cast<void>(co_await select([&] { return semaphore.acquire(1); }, [&] { return semaphore.acquire(2); }));
+  static_cast<void>(
+      co_await select([&] { return semaphore.acquire(1); }, [&] { return semaphore.acquire(2); }));
   order.passed(number);
 }
 
@@ -128,11 +129,14 @@ TEST_CASE("Mutex: a million waiters own it in order and on a small stack") {
   on_small_stack([&] {
     Executor executor(virtual_time);
     for (std::uint64_t i = 0; i < crowd; ++i) {
-      executor.submit({}, [](Mutex& wanted, Order& passed, std::uint64_t number) -> Task<> {
-        const Mutex::Guard guard = co_await wanted.lock();
-        if (number == 0) co_await Yield();  // so that all others have to wait
-        passed.passed(number);
-      }, std::ref(mutex), std::ref(order), i);
+      executor.submit(
+          {},
+          [](Mutex& wanted, Order& passed, std::uint64_t number) -> Task<> {
+            const Mutex::Guard guard = co_await wanted.lock();
+            if (number == 0) co_await Yield();  // so that all others have to wait
+            passed.passed(number);
+          },
+          std::ref(mutex), std::ref(order), i);
     }
     executor.run();
   });

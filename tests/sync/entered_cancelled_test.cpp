@@ -40,8 +40,9 @@ struct World {
     static_cast<void>(items.try_send(1));
   }
   bool untouched() const {
-    return !mutex.locked() && !shared_mutex.locked() && shared_mutex.readers() == 0 && semaphore.value() == 1 &&
-           event.is_set() && barrier.generation() == 0 && items.size() == 1 && room.size() == 0;
+    return !mutex.locked() && !shared_mutex.locked() && shared_mutex.readers() == 0 &&
+           semaphore.value() == 1 && event.is_set() && barrier.generation() == 0 && items.size() == 1 &&
+           room.size() == 0;
   }
 };
 
@@ -83,7 +84,9 @@ const std::vector<NamedWait> waits_that_are_ready{
 }  // namespace
 
 // C3, C6
-TEST_CASE("Sync: a wait that is entered cancelled throws, though it could succeed, and leaves the object untouched") {
+TEST_CASE(
+    "Sync: a wait that is entered cancelled throws, though it could succeed, and leaves the object "
+    "untouched") {
   for (const NamedWait& named : waits_that_are_ready) {
     INFO(named.name);
     Executor executor(virtual_time);
@@ -144,7 +147,12 @@ TEST_CASE("Sync: a critical thread is critical again after every wait") {
   Channel<int> channel(0);
   std::string order;
   executor.submit({.priority = Priority::critical}, [&]() -> Task<> {
-    const auto normal_is_ready = [&] { submit({.priority = Priority::normal}, [&]() -> Task<> { order += 'n'; co_return; }); };
+    const auto normal_is_ready = [&] {
+      submit({.priority = Priority::normal}, [&]() -> Task<> {
+        order += 'n';
+        co_return;
+      });
+    };
     for (int kind = 0; kind < 5; ++kind) {
       if (kind == 0) static_cast<void>(co_await held.lock());
       if (kind == 1) co_await empty.acquire();

@@ -9,8 +9,8 @@
 #include <bide/executor/sync/shared_mutex.hpp>
 #include <bide/tests/executor/timeline.hpp>
 
-// The bus story: a low thread holds the bus, a high one waits for it, and a medium one that needs no bus would
-// keep the low one from letting go. Waits are counted in resumes.
+// The bus story: a low thread holds the bus, a high one waits for it, and a medium one that needs no bus
+// would keep the low one from letting go. Waits are counted in resumes.
 
 namespace {
 
@@ -56,7 +56,9 @@ struct Story {
 
 }  // namespace
 
-TEST_CASE("Inheritance: the high thread waits as long as the low one needs the bus, however busy the medium one is") {
+TEST_CASE(
+    "Inheritance: the high thread waits as long as the low one needs the bus, however busy the medium one "
+    "is") {
   Story story;
   Mutex bus("bus");
   story.executor.submit(low, [&] { return holds(bus); });
@@ -97,7 +99,9 @@ TEST_CASE("Inheritance: passes through a chain of three mutexes") {
   CHECK(story.waited_resumes <= 3 * (turns_with_bus + 2));
 }
 
-TEST_CASE("Inheritance: a thread that is joined runs at the class of who joins it, and what it waits for does too") {
+TEST_CASE(
+    "Inheritance: a thread that is joined runs at the class of who joins it, and what it waits for does "
+    "too") {
   Story story;
   Mutex bus;
   story.executor.submit(low, [&] { return holds(bus); });

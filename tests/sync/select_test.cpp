@@ -66,7 +66,8 @@ TEST_CASE("select: of several that are ready the lowest index, and the others st
   Timeline timeline;
   CHECK((channel.try_send(1) && other.try_send(2)));
   executor.submit({}, [&]() -> Task<> {
-    const auto first = co_await select([&] { return permits.acquire(); }, receiving(channel), sending(other, 3));
+    const auto first =
+        co_await select([&] { return permits.acquire(); }, receiving(channel), sending(other, 3));
     timeline.push_back(digit(first.index));
     const auto second = co_await select(sending(other, 3), receiving(channel), Sleep(0ms));
     timeline.push_back(digit(second.index));
@@ -156,7 +157,8 @@ TEST_CASE("select: a cancel, before or during the wait, leaves every arm untouch
     if (enters_cancelled) self->cancel();
     try {
       if (enters_cancelled) {
-        static_cast<void>(co_await select(sending(full, std::move(item)), receiving(ready), [&] { return mutex.lock(); }));
+        static_cast<void>(
+            co_await select(sending(full, std::move(item)), receiving(ready), [&] { return mutex.lock(); }));
       } else {
         static_cast<void>(co_await select(sending(full, std::move(item)), receiving(ready), Sleep(1h)));
       }
@@ -229,8 +231,8 @@ TEST_CASE("select: when one arm is served, those who waited behind another of it
   Event event;
   Timeline timeline;
   executor.submit({}, [&]() -> Task<> {
-    const auto selected = co_await select([&] { return semaphore.acquire(5); }, [&] { return semaphore.acquire(3); },
-                                          waiting(event));
+    const auto selected = co_await select([&] { return semaphore.acquire(5); },
+                                          [&] { return semaphore.acquire(3); }, waiting(event));
     timeline.push_back(digit(selected.index));
   });
   executor.submit({}, [&]() -> Task<> {
@@ -245,7 +247,8 @@ TEST_CASE("select: when one arm is served, those who waited behind another of it
   CHECK(semaphore.value() == 0);
 }
 
-TEST_CASE("select: a mutex that an arm was handed is unlocked by its guard, also when the executor goes first") {
+TEST_CASE(
+    "select: a mutex that an arm was handed is unlocked by its guard, also when the executor goes first") {
   Mutex mutex;
   Timeline timeline;
   {
@@ -272,7 +275,8 @@ TEST_CASE("select: a Deadlock lists what it waits for, and arms may go before th
   Executor executor(virtual_time);
   Channel<int> channel(0, "work");
   Event stop("stop");
-  executor.submit({}, [&]() -> Task<> { static_cast<void>(co_await select(receiving(channel), waiting(stop))); });
+  executor.submit({},
+                  [&]() -> Task<> { static_cast<void>(co_await select(receiving(channel), waiting(stop))); });
   CHECK_THROWS_WITH(executor.run(),
                     Catch::Contains("waits for the first of: an item on channel \"work\", event \"stop\""));
 }
