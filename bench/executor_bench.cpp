@@ -1,6 +1,5 @@
 // What a green thread's steps cost: yield, await, submit, join, post. CPU time is for one operation; the rows
-// named
-// `..._raw` do the same by hand, without the library. Gate on ratios within one run, never on absolute
+// named `..._raw` do the same by hand, without the library. Gate on ratios within one run, never on absolute
 // figures.
 //
 // Run: executor_bench --benchmark_filter=A_yield

@@ -67,10 +67,9 @@ class CancelScope {
   static void reach(GreenThread& thread, CancelScope* from);
 
   CancelScope* outer_ = nullptr;
-  GreenThread* thread_ = nullptr;  // entered by; nullptr when not entered
-  Urgency* urgency_ = nullptr;     // the earliest of this scope and those around it
-  CancelScope* first_member_ =
-      nullptr;  // a group's threads, by the scope that surrounds each, in submit order
+  GreenThread* thread_ = nullptr;        // entered by; nullptr when not entered
+  Urgency* urgency_ = nullptr;           // the earliest of this scope and those around it
+  CancelScope* first_member_ = nullptr;  // of a group: the scope around each of its threads, in submit order
   CancelScope* last_member_ = nullptr;
   CancelScope* next_ = nullptr;  // as a member
   CancelScope* previous_ = nullptr;

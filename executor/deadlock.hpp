@@ -13,8 +13,7 @@ namespace bide {
 ///
 /// - Each cycle of threads that wait for one another, in the order of the cycle. No two share a thread.
 /// - Threads that wait for one in a cycle, or for one that does.
-/// - Lost wake-ups: threads that wait for what no particular thread owes them (an item, an event, a permit),
-/// and
+/// - Lost wake-ups: threads that wait for what no particular thread owes them (an item, an event, a permit), and
 ///   nobody is left to bring it. Beside a cycle it may be that a thread of the cycle would have.
 /// - Threads that wait for one of those.
 ///

@@ -37,7 +37,8 @@ bool is_cancelled(const std::exception_ptr& error) noexcept {
 void Executor::detached_failed(std::exception_ptr error) noexcept {
   if (is_cancelled(error)) return;
   errors_.push_back(std::move(error));
-  cancel_all();
+  if (in_run_ || !threads_.empty())
+    cancel_all();  // else there is nothing to stop, and no run that would end it
 }
 
 // A detached root has thrown.

@@ -12,7 +12,10 @@ namespace bide {
 class Executor::Entered {
  public:
   explicit Entered(Executor& executor)
-      : executor_(executor), executor_before_(running.executor), thread_before_(running.thread), now_before_(running.now) {
+      : executor_(executor),
+        executor_before_(running.executor),
+        thread_before_(running.thread),
+        now_before_(running.now) {
     require(!executor.in_run_, "an executor is run from within its own run");
     executor.in_run_ = true;
     running.executor = &executor;
@@ -102,7 +105,7 @@ bool Executor::run_one() {
   check_progress();
   while (ready_.empty() && pass_time(Instant::max())) look_outside();
   const bool ran = run_ready(1) > 0;
-  if (threads_.empty()) end_run();
+  if (threads_.empty() || !ran) end_run();
   return ran;
 }
 
@@ -139,20 +142,23 @@ Instant ExecutorClock::now() { return bide::now(); }
 
 void Executor::refuse() const {
   if (phase_ != Phase::open) throw QueueFull("submit refused: the executor is stopping");
-  throw QueueFull("submit refused: " + std::to_string(options_.capacity) +
-                  " threads are alive, which is the executor's capacity");
+  std::string text = "submit refused: " + std::to_string(options_.capacity);
+  text += options_.capacity == 1 ? " thread is" : " threads are";
+  throw QueueFull(text + " alive, which is the executor's capacity");
 }
 
 GreenThread& Executor::admit(Frame& root, const SubmitOptions& options) {
   const GreenThread* parent = running.executor == this ? running.thread : nullptr;
   auto& thread = *::new (root.thread_record) GreenThread(*this, last_id_ + 1);
-  thread.own_priority = options.priority.value_or(parent != nullptr ? parent->own_priority : Priority::normal);
+  thread.own_priority =
+      options.priority.value_or(parent != nullptr ? parent->own_priority : Priority::normal);
   thread.priority = thread.rank = thread.own_priority;
   thread.leaf = &root;
   thread.name = options.name;
   thread.table_index = static_cast<std::uint32_t>(threads_.size());
   root.where = options.where;
-  if (options.deadline || options.deadline_in) [[unlikely]] thread.urgency = make_urgency(options);
+  if (options.deadline || options.deadline_in) [[unlikely]]
+    thread.urgency = make_urgency(options);
   try {
     threads_.push_back(&thread);
     ready_.reserve(thread, threads_.size());  // a wake-up does not fail: its place is paid for here
@@ -232,8 +238,12 @@ std::vector<GreenThread*> Executor::threads_by_id() const {
 }
 
 RunReport Executor::report() const {
-  RunReport report{.resumes = resumes_, .ticks = ticks_, .now = now(), .unfinished = describe_threads(),
-                   .errors = errors_, .digest = std::nullopt};
+  RunReport report{.resumes = resumes_,
+                   .ticks = ticks_,
+                   .now = now(),
+                   .unfinished = describe_threads(),
+                   .errors = errors_,
+                   .digest = std::nullopt};
   if (options_.digest == ExecutorOptions::Digest::on) report.digest = digest_;
   return report;
 }
@@ -244,17 +254,24 @@ std::vector<ThreadReport> Executor::describe_threads() const {
   return reports;
 }
 
-std::vector<ThreadReport> Executor::describe_ready_threads() const {
+// Those that have done something at this instant.
+std::vector<ThreadReport> Executor::describe_busy_threads() const {
   std::vector<ThreadReport> reports;
   for (const GreenThread* thread : threads_by_id()) {
-    if (thread->state == Runnable::State::ready) reports.push_back(describe(*thread));
+    const bool waits_since_now =
+        thread->state == Runnable::State::waiting && !thread->wait().gone() && thread->wait().since() == now_;
+    if (thread->state == Runnable::State::ready || waits_since_now) reports.push_back(describe(*thread));
   }
   return reports;
 }
 
 void Executor::tell_stall(const GreenThread& thread, Instant begun) const {
   const Duration taken = RealClock().now() - begun;
-  if (taken > options_.stall_threshold) options_.observer->stalled(thread, taken);
+  if (taken <= options_.stall_threshold) return;
+  std::source_location where = thread.submitted_at();
+  if (thread.state == Runnable::State::ready) where = running.yielded_at;
+  if (thread.suspended()) where = describe(thread).waits_at;
+  options_.observer->stalled(thread, taken, where);
 }
 
 void Executor::trace(const GreenThread& thread, ScheduleDigest::Event event) {
@@ -264,12 +281,18 @@ void Executor::trace(const GreenThread& thread, ScheduleDigest::Event event) {
   }
   if (options_.observer == nullptr) return;
   switch (event) {
-    case ScheduleDigest::Event::submitted: return options_.observer->submitted(thread);
-    case ScheduleDigest::Event::resumed: return options_.observer->resumed(thread, now_);
-    case ScheduleDigest::Event::woken: return options_.observer->woken(thread, now_);
-    case ScheduleDigest::Event::ended: return options_.observer->ended(thread, now_);
-    case ScheduleDigest::Event::cancelled: return options_.observer->cancelled(thread, now_);
-    case ScheduleDigest::Event::time_moved: return;
+    case ScheduleDigest::Event::submitted:
+      return options_.observer->submitted(thread);
+    case ScheduleDigest::Event::resumed:
+      return options_.observer->resumed(thread, now_);
+    case ScheduleDigest::Event::woken:
+      return options_.observer->woken(thread, now_);
+    case ScheduleDigest::Event::ended:
+      return options_.observer->ended(thread, now_);
+    case ScheduleDigest::Event::cancelled:
+      return options_.observer->cancelled(thread, now_);
+    case ScheduleDigest::Event::time_moved:
+      return;
   }
 }
 

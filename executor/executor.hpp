@@ -134,11 +134,12 @@ class Executor {
 
   /// Runs all that happens up to and including the instant, then sets the clock to it (virtual time: a tick, if
   /// that moves it). Threads may be left, waiting or asleep; that is no Deadlock, since the caller goes on.
+  /// Throws: the first error of a detached thread, once all threads have ended; Livelock.
   RunReport run_until(Instant limit);
   RunReport run_for(Duration duration);
 
   /// Gives one thread or post its turn, after moving time, or waiting, if none is ready.
-  /// Returns: false when there is none, nor will be.
+  /// Returns: false when there is none, nor will be. Throws: as run_until, also when it would return false.
   bool run_one();
 
   /// Cancels every thread. Submits are refused until all have ended and `run` has returned. A plain call, from a
@@ -152,6 +153,8 @@ class Executor {
   /// Threads alive.
   std::size_t size() const { return threads_.size(); }
   std::size_t capacity() const { return options_.capacity; }
+  /// Its loop is running, here or further out on the stack.
+  bool in_run() const { return in_run_; }
 
   /// How it stands: also after run threw, and from within a thread.
   RunReport report() const;
@@ -179,6 +182,7 @@ class Executor {
  private:
   friend class CancelScope;
   friend class DeadlineScope;
+  friend struct GreenThread;
   friend class GroupScope;
   friend class Obligation;
   template <class T>
@@ -217,7 +221,8 @@ class Executor {
   }
   void wake(GreenThread& thread) {
     make_ready(thread);
-    if (tracing_) [[unlikely]] trace(thread, ScheduleDigest::Event::woken);
+    if (tracing_) [[unlikely]]
+      trace(thread, ScheduleDigest::Event::woken);
   }
   void sleep(GreenThread& thread, const SleepUntil& sleep);
   void look_outside();
@@ -236,7 +241,7 @@ class Executor {
   void cancel_all();
   std::vector<GreenThread*> threads_by_id() const;
   std::vector<ThreadReport> describe_threads() const;
-  std::vector<ThreadReport> describe_ready_threads() const;
+  std::vector<ThreadReport> describe_busy_threads() const;
   void trace(const GreenThread& thread, ScheduleDigest::Event event);
 
   // executor/obligation.cpp
@@ -251,29 +256,30 @@ class Executor {
 
   ExecutorOptions options_;
   RunQueue ready_;
-  Instant now_{};              // virtual time; in real time, as of the last look outside
-  mutable Instant latest_{};   // real time: the latest that was read
+  Instant now_{};             // virtual time; in real time, as of the last look outside
+  mutable Instant latest_{};  // real time: the latest that was read
   std::uint64_t resumes_ = 0;
   bool virtual_time_;
-  bool tracing_;  // an observer, or the digest, wants every event
+  bool tracing_;                           // an observer, or the digest, wants every event
   std::uint64_t resumes_at_progress_ = 0;  // when time last moved, or a thread ended
   bool stall_watch_;
   bool in_run_ = false;
   Phase phase_ = Phase::open;
   TimerList timers_;
   DeadlineScope* entered_deadlines_ = nullptr;  // in this turn: armed if the thread suspends inside
-  std::vector<GreenThread*> threads_;  // alive, in no order
+  std::vector<GreenThread*> threads_;           // alive, in no order
   std::uint64_t last_id_ = 0;
   std::uint64_t ticks_ = 0;
   ScheduleDigest digest_;
+  std::uint16_t locks_at_end_ = 0;  // of the thread that is being destroyed
   std::uint64_t fair_selects_ = 0;
   std::shared_ptr<PostBox> post_box_;
-  std::vector<Runnable*> posts_;           // scratch of look_outside
-  std::vector<QueueNode*> equals_;         // scratch of next_ready, with a chooser
+  std::vector<Runnable*> posts_;            // scratch of look_outside
+  std::vector<QueueNode*> equals_;          // scratch of next_ready, with a chooser
   std::vector<std::exception_ptr> errors_;  // of detached threads
-  std::size_t errors_thrown_ = 0;          // of those, how many a run has thrown or told of
-  AttachedErrors attached_errors_;         // to those that groups threw
-  std::vector<ResultSlot*> kept_errors_;   // Handles of ended threads that hold an error nobody has taken
+  std::size_t errors_thrown_ = 0;           // of those, how many a run has thrown or told of
+  AttachedErrors attached_errors_;          // to those that groups threw
+  std::vector<ResultSlot*> kept_errors_;    // Handles of ended threads that hold an error nobody has taken
 };
 
 /// Submits to the current executor. See Executor::submit.

@@ -42,16 +42,16 @@ class ResultSlot {
   const std::exception_ptr& error() const { return error_; }
 
   // For a Handle with an error (errors.cpp).
-  void tell() noexcept { told_ = true; }          // a group knows of it: it is not lost with this
-  void release_error() noexcept;                  // somebody takes it
-  void drop_error() noexcept;                     // nobody will: it counts as a detached thread's
+  void tell() noexcept { told_ = true; }            // a group knows of it: it is not lost with this
+  void release_error() noexcept;                    // somebody takes it
+  void drop_error() noexcept;                       // nobody will: it counts as a detached thread's
   void moved_error_from(ResultSlot& old) noexcept;  // it is kept here now
-  void forget_joiner() noexcept;                  // the Handle goes while a thread waits for it
+  void forget_joiner() noexcept;                    // the Handle goes while a thread waits for it
 
   union {
     Frame* child = nullptr;  // the await of a child: its frame, owned
     GreenThread* thread;     // a Handle: its thread, while that lives
-    Executor* keeper;        // a Handle that holds an error nobody has taken: who wants it when the Handle goes
+    Executor* keeper;  // a Handle that holds an error nobody has taken: who wants it when the Handle goes
   };
   union {
     Frame* awaiting = nullptr;  // the await of a child: the frame to go on with

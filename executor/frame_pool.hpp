@@ -23,9 +23,11 @@ class FramePool {
 
   void* allocate(std::size_t bytes) {
     const std::size_t index = (bytes - 1) / granularity_bytes;
-    if (index >= class_count) [[unlikely]] return ::operator new(bytes);
+    if (index >= class_count) [[unlikely]]
+      return ::operator new(bytes);
     Block* block = free_[index];
-    if (block == nullptr) [[unlikely]] return allocate_fresh(index);
+    if (block == nullptr) [[unlikely]]
+      return allocate_fresh(index);
     free_[index] = block->next;
     kept_bytes_ -= (index + 1) * granularity_bytes;
     return block;
@@ -33,9 +35,11 @@ class FramePool {
 
   void release(void* memory, std::size_t bytes) noexcept {
     const std::size_t index = (bytes - 1) / granularity_bytes;
-    if (index >= class_count) [[unlikely]] return ::operator delete(memory);
+    if (index >= class_count) [[unlikely]]
+      return ::operator delete(memory);
     const std::size_t block_bytes = (index + 1) * granularity_bytes;
-    if (kept_bytes_ + block_bytes > limit_bytes_) [[unlikely]] return ::operator delete(memory);
+    if (kept_bytes_ + block_bytes > limit_bytes_) [[unlikely]]
+      return ::operator delete(memory);
     free_[index] = ::new (memory) Block{free_[index]};
     kept_bytes_ += block_bytes;
   }

@@ -32,7 +32,7 @@ struct Runnable : QueueNode {
   State state = State::ready;
   std::uint8_t cancelled = 0;  // the innermost scope is cancelled: the next wait throws
   union {
-    Frame* leaf = nullptr;                   // a thread: the innermost frame of its awaits, where the next resume goes
+    Frame* leaf = nullptr;  // a thread: the innermost frame of its awaits, where the next resume goes
     void (*call)(Runnable& self, Disposal);  // a posted function: runs it or not, and frees its memory
   };
 };
@@ -57,8 +57,9 @@ struct GreenThread final : Runnable, Alarm {
   std::uint8_t cancel_requested = 0;  // the whole thread is cancelled
   std::uint8_t wait_failed = 0;       // the wait that has just ended did so by a cancel
   Priority own_priority = Priority::normal;
-  std::uint32_t table_index = 0;  // in the executor's table of live threads
+  std::uint32_t table_index = 0;     // in the executor's table of live threads
   Priority rank = Priority::normal;  // the class it runs at: its own, or one that it inherits
+  std::uint16_t locks = 0;           // mutexes that it holds: none may be left when it ends
   CancelScope* scope = nullptr;      // innermost, nullptr outside any
   Debts* debts = nullptr;            // what others wait for; nullptr until somebody has
   Executor* executor;
@@ -83,6 +84,16 @@ struct GreenThread final : Runnable, Alarm {
   }
   Wait& wait() const { return *reinterpret_cast<Wait*>(sequence); }
   const SleepUntil& sleep() const { return *reinterpret_cast<const SleepUntil*>(sequence); }
+  void locked() {
+    require(locks < UINT16_MAX, "a thread holds too many locks");
+    ++locks;
+  }
+  void unlocked() {
+    if (state == State::ended) [[unlikely]]
+      return unlocked_at_end();
+    --locks;
+  }
+  void unlocked_at_end();
   bool suspended() const { return state == State::waiting || state == State::sleeping; }
 };
 
@@ -93,8 +104,9 @@ static_assert(alignof(GreenThread) <= alignof(Frame));
 struct Running {
   Executor* executor = nullptr;
   GreenThread* thread = nullptr;
-  const Instant* now = nullptr;  // the executor's time, as the loop last saw it
-  Frame* dropped = nullptr;  // tasks to destroy, see drop_not_started
+  const Instant* now = nullptr;       // the executor's time, as the loop last saw it
+  std::source_location yielded_at{};  // the latest Yield
+  Frame* dropped = nullptr;           // tasks to destroy, see drop_not_started
   bool dropping = false;
 };
 inline constinit thread_local Running running;

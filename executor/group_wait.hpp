@@ -12,9 +12,9 @@ namespace bide {
 
 /// The wait for all threads of a group to end.
 ///
-/// Suspends: unless there are none. No cancellation point: a cancel reaches the threads, and they are waited
-/// for. Order:    the members run at the rank of this thread, if theirs is lower. Members that join after it
-/// has succeeded, before this thread goes on, are not waited for: ask size() again.
+/// Suspends: unless there are none. No cancellation point: a cancel reaches the threads, and they are waited for.
+/// Order:    the members run at the rank of this thread, if theirs is lower. Members that join after it has
+///           succeeded, before this thread goes on, are not waited for: ask size() again.
 class GroupWait final : public Wait {
  public:
   explicit GroupWait(GroupScope& group, std::source_location where = std::source_location::current())

@@ -90,7 +90,9 @@ class Handle final : public ResultSlotFor<T> {
 class JoinWait : public Wait {
  public:
   void withdraw() noexcept override {
-    if (target_ != nullptr) target_->joiner = nullptr;
+    // Before it lets go: a change of rank may come back here along a circle, and must not hold the thread again.
+    if (ResultSlot* const target = std::exchange(target_, nullptr); target != nullptr)
+      target->joiner = nullptr;
     ending_.let_go();
   }
   std::string describe() const override;
@@ -144,11 +146,11 @@ class Join final : public JoinWait {
 
 template <class T>
 Handle<T> Executor::submit(Task<T> task, const SubmitOptions& options) {
-  require(task.frame_ != nullptr, "a task is awaited or submitted twice");
+  require(task.frame_ != nullptr, "a task is awaited or submitted twice", options.where);
   if (!admits()) [[unlikely]]
     refuse();
   GreenThread& thread = admit(*task.frame_, options);
-  static_cast<void>(task.release());
+  static_cast<void>(task.release(options.where));
   return Handle<T>(thread);
 }
 
@@ -160,7 +162,7 @@ std::optional<Handle<T>> Executor::try_submit(Task<T>& task, const SubmitOptions
 
 template <class F, class... Args>
 auto Executor::submit(const SubmitOptions& options, F function, Args... arguments) {
-  return submit(call_in_thread(std::move(function), std::move(arguments)...), options);
+  return submit(call_in_thread(options.where, std::move(function), std::move(arguments)...), options);
 }
 
 template <class F>

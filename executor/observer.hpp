@@ -25,8 +25,8 @@ class Observer {
   /// The thread's root task has ended.
   virtual void ended(const GreenThread&, Instant) {}
   /// One resume took so much real time, above ExecutorOptions::stall_threshold: others could not run meanwhile.
-  /// `describe(thread)` tells where it is now.
-  virtual void stalled(const GreenThread&, Duration /*taken*/) {}
+  /// `where`: the line of the await to which it came in the end; of its submit when it has ended.
+  virtual void stalled(const GreenThread&, Duration /*taken*/, std::source_location /*where*/) {}
   /// Virtual time was moved: one tick.
   virtual void time_moved(Instant /*from*/, Instant /*to*/) {}
 };

@@ -71,6 +71,7 @@ ThreadReport describe(const GreenThread& thread) {
   if (thread.state == Runnable::State::sleeping) report.waits_at = thread.sleep().where();
   if (thread.state == Runnable::State::waiting) describe_wait(thread.wait(), report);
   for (const Frame* frame = thread.leaf; frame != &thread.root(); frame = frame->result->awaiting) {
+    if (line_of(frame->where) == line_of(report.submitted_at)) continue;  // submit(options, function, ...)
     report.awaits.push_back(frame->where);
   }
   if (const GreenThread* owner = GroupScope::owner_of(thread); owner != nullptr)

@@ -38,7 +38,8 @@ std::uint32_t Executor::run_ready(std::uint32_t most) {
 }
 
 inline QueueNode* Executor::next_ready() {
-  if (options_.chooser == nullptr) [[likely]] return ready_.pop(now_.time_since_epoch());
+  if (options_.chooser == nullptr) [[likely]]
+    return ready_.pop(now_.time_since_epoch());
   ready_.equals(now_.time_since_epoch(), equals_);
   if (equals_.size() <= 1) return ready_.pop(now_.time_since_epoch());
   const auto& first = static_cast<const Runnable&>(*equals_.front());
@@ -52,21 +53,25 @@ inline QueueNode* Executor::next_ready() {
 
 inline void Executor::resume(GreenThread& thread) {
   ++resumes_;
-  if (tracing_) [[unlikely]] trace(thread, ScheduleDigest::Event::resumed);
+  if (tracing_) [[unlikely]]
+    trace(thread, ScheduleDigest::Event::resumed);
   running.thread = &thread;
   thread.state = Runnable::State::running;
   const Instant begun = stall_watch_ ? RealClock().now() : Instant();
   do {
     thread.leaf->handle().resume();  // starts or ends a child, and stays running; or suspends
   } while (thread.state == Runnable::State::running);
-  if (entered_deadlines_ != nullptr) [[unlikely]] arm_entered_deadlines();
-  if (stall_watch_) [[unlikely]] tell_stall(thread, begun);
+  if (entered_deadlines_ != nullptr) [[unlikely]]
+    arm_entered_deadlines();
+  if (stall_watch_) [[unlikely]]
+    tell_stall(thread, begun);
   if (thread.state == Runnable::State::ended) finish(thread);
 }
 
 void Executor::check_progress() const {
   if (options_.livelock_after == 0 || !virtual_time_) return;
-  if (resumes_ - resumes_at_progress_ > options_.livelock_after) throw Livelock(now_, describe_ready_threads());
+  if (resumes_ - resumes_at_progress_ > options_.livelock_after)
+    throw Livelock(now_, describe_busy_threads());
 }
 
 void Executor::call(Runnable& posted) {
@@ -87,7 +92,8 @@ void Executor::finish(GreenThread& thread) {
     result->thread = nullptr;
     const bool failed = result->state() == ResultSlot::State::failed;
     JoinWait* const joiner = std::exchange(result->joiner, nullptr);
-    if (joiner != nullptr) joiner->woken();  // before the group: its cancel must not take the result from here
+    if (joiner != nullptr)
+      joiner->woken();  // before the group: its cancel must not take the result from here
     if (failed) {
       if (GroupScope* const group = GroupScope::of(thread); group != nullptr) {
         result->tell();
@@ -110,16 +116,23 @@ void Executor::destroy(GreenThread& thread) noexcept {
     frame->handle().destroy();
     frame = thread.leaf;
   }
-  if (thread.scope != nullptr) [[unlikely]] GroupScope::ended(thread);
+  if (thread.scope != nullptr) [[unlikely]]
+    GroupScope::ended(thread);
   Debts* const debts = thread.debts;
   Urgency* const own_urgency = debts != nullptr ? debts->own_urgency : thread.urgency;
   GreenThread* last = threads_.back();
   threads_[thread.table_index] = last;
   last->table_index = thread.table_index;
   threads_.pop_back();
-  root.handle().destroy();  // which may let go of more, when it is destroyed suspended
-  if (own_urgency != nullptr || debts != nullptr) [[unlikely]] free_ranking(own_urgency, debts);
+  locks_at_end_ = thread.locks;
+  root.handle().destroy();  // which may let go of more: of locks that are arguments, or when it was suspended
+  require(locks_at_end_ == 0 || phase_ == Phase::destroying,
+          "a thread ends while it holds a lock: the Guard is elsewhere");
+  if (own_urgency != nullptr || debts != nullptr) [[unlikely]]
+    free_ranking(own_urgency, debts);
 }
+
+void GreenThread::unlocked_at_end() { --executor->locks_at_end_; }
 
 void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {
   if (sleep.due() <= now_ || (!virtual_time_ && sleep.due() <= now())) return make_ready(thread);
@@ -152,9 +165,12 @@ void Executor::release_due(Instant upto) {
   const auto fire = [this](Timer& timer) noexcept {
     auto& alarm = static_cast<Alarm&>(timer);
     switch (alarm.wakes) {
-      case Alarm::Wakes::thread: return wake(static_cast<GreenThread&>(alarm));
-      case Alarm::Wakes::scope: return static_cast<DeadlineScope&>(alarm).expire();
-      case Alarm::Wakes::call: return static_cast<TimedCall&>(alarm).due();
+      case Alarm::Wakes::thread:
+        return wake(static_cast<GreenThread&>(alarm));
+      case Alarm::Wakes::scope:
+        return static_cast<DeadlineScope&>(alarm).expire();
+      case Alarm::Wakes::call:
+        return static_cast<TimedCall&>(alarm).due();
     }
   };
   while (timers_.release(upto, fire) > 0) {

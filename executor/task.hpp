@@ -153,7 +153,8 @@ class [[nodiscard]] Task {
     return *this;
   }
   ~Task() {
-    if (frame_ != nullptr) [[unlikely]] drop_not_started(*frame_);
+    if (frame_ != nullptr) [[unlikely]]
+      drop_not_started(*frame_);
   }
 
  private:
@@ -163,8 +164,8 @@ class [[nodiscard]] Task {
 
   explicit Task(TaskPromise<T>& promise) noexcept : frame_(&promise) {}
 
-  Frame* release() {
-    require(frame_ != nullptr, "a task is awaited or submitted twice");
+  Frame* release(std::source_location where) {
+    require(frame_ != nullptr, "a task is awaited or submitted twice", where);
     return std::exchange(frame_, nullptr);
   }
 
@@ -182,7 +183,7 @@ template <class T>
 class TaskAwait final : public ResultSlotFor<T> {
  public:
   TaskAwait(Task<T>&& task, std::source_location where) {
-    this->child = task.release();
+    this->child = task.release(where);
     this->child->result = this;
     this->child->where = where;
   }
@@ -201,8 +202,9 @@ class TaskAwait final : public ResultSlotFor<T> {
 
 /// The task of `submit(options, function, arguments...)`: its frame owns them all while `function` runs.
 template <class F, class... Args>
-std::invoke_result_t<F&, Args...> call_in_thread(F function, Args... arguments) {
-  co_return co_await function(std::move(arguments)...);
+std::invoke_result_t<F&, Args...> call_in_thread(std::source_location where, F function, Args... arguments) {
+  TaskAwait body(function(std::move(arguments)...), where);
+  co_return co_await body;
 }
 
 }  // namespace bide

@@ -109,7 +109,8 @@ class Wait {
 namespace bide {
 
 inline void Wait::wake() {
-  if (Wait& parked = thread_->wait(); &parked != this) [[unlikely]] parked.settle(*this);
+  if (Wait& parked = thread_->wait(); &parked != this) [[unlikely]]
+    parked.settle(*this);
   thread_->executor->wake(*thread_);
 }
 

@@ -1,3 +1,4 @@
+#include <bide/executor/executor.hpp>
 #include <bide/executor/wait_queue.hpp>
 
 namespace bide {
@@ -42,7 +43,7 @@ void WaitQueue::find_urgency() {
 
 // First all leave the queue, so that none is let through in the place of another.
 void WaitQueue::abandon() {
-  require(running.executor == nullptr, "something is destroyed while threads wait for it");
+  require(!first_->thread()->executor->in_run(), "something is destroyed while threads wait for it");
   for (const List& list : lists_) {
     for (QueuedWait* wait = list.first; wait != nullptr; wait = wait->next_) wait->queue_ = nullptr;
   }

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <coroutine>
+#include <source_location>
 
 #include <bide/executor/executor.hpp>
 
@@ -15,7 +16,7 @@ namespace bide {
 /// Cost:     O(1), some nanoseconds, no allocation.
 class [[nodiscard]] Yield {
  public:
-  Yield() = default;
+  explicit Yield(std::source_location where = std::source_location::current()) : where_(where) {}
 
   bool await_ready() const {
     require(running.thread != nullptr, "a Yield outside of a green thread");
@@ -25,11 +26,15 @@ class [[nodiscard]] Yield {
   template <std::derived_from<Frame> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) {
     running.thread->leaf = &frame.promise();
+    running.yielded_at = where_;
     running.executor->make_ready(*running.thread);
   }
   void await_resume() const {
     if (running.thread->wait_failed != 0) throw Cancelled();
   }
+
+ private:
+  std::source_location where_;
 };
 
 }  // namespace bide

@@ -102,7 +102,8 @@ void RunQueue::equals(std::chrono::nanoseconds now, std::vector<QueueNode*>& out
   rings_[c].for_each(add);
   late_[c].for_each([&](const LateEntry& entry) { add(entry.node); });
   deadline_[c].for_each([&](const DeadlineEntry& entry) { add(entry.node); });
-  std::sort(out.begin(), out.end(), [](const auto* left, const auto* right) { return left->sequence < right->sequence; });
+  std::sort(out.begin(), out.end(),
+            [](const auto* left, const auto* right) { return left->sequence < right->sequence; });
 }
 
 QueueNode* RunQueue::pop_best(std::chrono::nanoseconds now) {

@@ -78,8 +78,7 @@ class RunQueue {
   ///
   /// Returns: null when empty.
   /// Cost:    O(1) while all that is queued is plain: no deadline, nothing promoted or re-ranked into the
-  /// middle
-  ///          of a class, aging and promotion off. Else O(log n).
+  ///          middle of a class, aging and promotion off. Else O(log n).
   QueueNode* pop(std::chrono::nanoseconds now) {
     if (reasons_to_compare_ != 0) [[unlikely]]
       return pop_best(now);

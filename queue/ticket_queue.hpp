@@ -51,8 +51,7 @@ class TicketQueue {
   /// Takes a place for `id`.
   ///
   /// Throws: QueueFull at capacity, whatever the class; std::bad_alloc. Either way nothing has changed, and
-  /// no
-  ///         sequence is used up.
+  ///         no sequence is used up.
   /// Cost:   O(1); allocates only to hold more tickets of a class than ever before.
   Ticket push(std::uint64_t id, Priority priority);
 

@@ -76,7 +76,7 @@ void write_result(const Command& command, const Workload& workload, std::chrono:
     case Output::json:
       return write_json(std::cout, workload, run);
     case Output::trace:
-      return write_trace(std::cout, workload, run.history, run.options.policy);
+      return write_trace(std::cout, workload, run.history, run.options);
     case Output::explanation:
       std::cout << explain(workload, run.history, run.options, first, second) << "\n";
       return;

@@ -92,8 +92,8 @@ void declare(CLI::App& app, Command& command, Typed& typed) {
                  "trace: class by queue or partition, such as queue:0=high,1=low (others are normal)")
       ->type_name("MAP");
   CLI::Option* json = app.add_flag("--json", typed.json, "the result for machines");
-  CLI::Option* trace =
-      app.add_flag("--trace", typed.trace, "a line a decision: who, when, why, who was next");
+  CLI::Option* trace = app.add_flag("--trace", typed.trace,
+                                    "a line a decision: who, when, why, who was next; and each refusal");
   CLI::Option* compare = app.add_flag("--compare", typed.compare, "all policies side by side");
   CLI::Option* explain =
       app.add_option("--explain", typed.explain,

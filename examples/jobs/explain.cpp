@@ -7,6 +7,7 @@
 
 #include <bide/queue/urgency.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -28,7 +29,7 @@ class Teller {
  private:
   const Job& job(std::uint32_t index) const { return workload_.jobs[index]; }
   const Fate& fate(std::uint32_t index) const { return history_.fates[index]; }
-  std::string name(std::uint32_t index) const { return word(job(index).name); }
+  std::string name(std::uint32_t index) const;
   bool refused(std::uint32_t index) const { return fate(index).end != Fate::End::done; }
   bool waited_at(std::size_t decision, std::uint32_t index) const;
   bide::Rank rank(std::uint32_t index, Nanoseconds now) const;
@@ -46,6 +47,14 @@ class Teller {
   const ReplayOptions& options_;
 };
 
+/// With the line where the name alone does not tell which job is meant.
+std::string Teller::name(std::uint32_t index) const {
+  auto called = std::count_if(workload_.jobs.begin(), workload_.jobs.end(),
+                              [&](const Job& other) { return other.name == job(index).name; });
+  std::string text = word(job(index).name);
+  return called == 1 ? text : text + " of line " + std::to_string(job(index).line);
+}
+
 bide::Rank Teller::rank(std::uint32_t index, Nanoseconds now) const {
   return rank_of(job(index), fate(index).sequence, now);
 }
@@ -58,7 +67,7 @@ std::string Teller::tell(std::uint32_t first, std::uint32_t second) const {
   if (refused(first)) {
     return name(first) + " never started: it " + refusal_text(job(first), fate(first), options_) + ".";
   }
-  std::string started = " started at " + exact_seconds(fate(first).started);
+  std::string started = " started at " + exact_time(fate(first).started);
   if (refused(second)) {
     return name(first) + started + "; " + name(second) + " never started: it " +
            refusal_text(job(second), fate(second), options_) + ".";
@@ -66,7 +75,7 @@ std::string Teller::tell(std::uint32_t first, std::uint32_t second) const {
   if (fate(first).decision > fate(second).decision) {
     return name(first) + " did not start before " + name(second) + ": " + tell(second, first);
   }
-  return name(first) + started + ", before " + name(second) + " (at " + exact_seconds(fate(second).started) +
+  return name(first) + started + ", before " + name(second) + " (at " + exact_time(fate(second).started) +
          "), because " + reason(first, second) + ".";
 }
 
@@ -79,13 +88,13 @@ std::string Teller::reason(std::uint32_t first, std::uint32_t second) const {
 
 std::string Teller::came_later(std::uint32_t first, std::uint32_t second) const {
   if (job(second).submit > fate(first).started) {
-    return name(second) + " was submitted only at " + exact_seconds(job(second).submit);
+    return name(second) + " was submitted only at " + exact_time(job(second).submit);
   }
-  return "it had been chosen at " + exact_seconds(history_.decisions[fate(first).decision].at) +
+  return "it had been chosen at " + exact_time(history_.decisions[fate(first).decision].at) +
          " and waited at the head for its " +
          count_text(static_cast<std::uint64_t>(job(first).slots), "slot") +
          ", where nothing overtakes it, when " + name(second) + " was submitted at " +
-         exact_seconds(job(second).submit);
+         exact_time(job(second).submit);
 }
 
 /// For a job that would have won on its own but was not the head of its lane.
@@ -110,8 +119,8 @@ std::string Teller::won(std::uint32_t first, std::uint32_t second, Nanoseconds a
   Rule rule = compare(options_.policy, left, right).rule;
   std::string whose(winner);
   if (rule == Rule::score) {
-    return "at " + exact_seconds(at) + " " + whose + " score " + score_parts(first, at) +
-           " was above that of " + name(second) + ", " + score_parts(second, at);
+    return "at " + exact_time(at) + " " + whose + " score " + score_parts(first, at) + " was above that of " +
+           name(second) + ", " + score_parts(second, at);
   }
   std::string told = told_apart(rule, first, second, at, whose);
   bool scores_tie = options_.policy == Policy::urgency && !share_a_lane(left, right);
@@ -131,11 +140,11 @@ std::string Teller::told_apart(Rule rule, std::uint32_t first, std::uint32_t sec
     return name(second) + " has no deadline";
   }
   if (rule == Rule::latest_start) {
-    return whose + " latest start time " + exact_seconds(left.latest_start) + " is earlier than the " +
-           exact_seconds(right.latest_start) + " of " + name(second);
+    return whose + " latest start time " + exact_time(left.latest_start) + " is earlier than the " +
+           exact_time(right.latest_start) + " of " + name(second);
   }
-  std::string place = "it entered the queue earlier (sequence " + std::to_string(left.sequence) + ", " +
-                      name(second) + " " + std::to_string(right.sequence) + ")";
+  std::string place = "it entered the queue earlier (sequence " + std::to_string(left.sequence) + "; " +
+                      name(second) + " has " + std::to_string(right.sequence) + ")";
   return options_.policy == Policy::fifo ? place : "nothing else tells them apart and " + place;
 }
 
@@ -162,7 +171,7 @@ std::string refusal_text(const Job& job, const Fate& fate, const ReplayOptions& 
     return "needs " + count_text(static_cast<std::uint64_t>(job.slots), "slot") + ", there " +
            (options.workers == 1 ? "is " : "are ") + std::to_string(options.workers);
   }
-  return "arrived at " + exact_seconds(job.submit) + " when the queue was full (" +
+  return "arrived at " + exact_time(job.submit) + " when the queue was full (" +
          std::to_string(options.capacity) + " waiting)";
 }
 
@@ -184,6 +193,7 @@ std::uint32_t find_job(const Workload& workload, std::string_view name) {
     for (std::uint32_t index = 0; index < workload.jobs.size(); ++index) {
       if (workload.jobs[index].line == *line) return index;
     }
+    throw InputError("--explain", "no job on line " + std::to_string(*line) + " of " + workload.source);
   }
   throw InputError("--explain",
                    "expected the name of a job in " + workload.source + ", found " + quoted(name));

@@ -63,6 +63,7 @@ void Replay::enter(std::uint32_t index) {
 
 void Replay::refuse(std::uint32_t index, Fate::End end) {
   history_.fates[index].end = end;
+  history_.fates[index].entered_before = history_.decisions.size();
   count_finished();
 }
 
@@ -127,6 +128,11 @@ History Replay::run() {
 }
 
 }  // namespace
+
+const char* to_string(Fate::End end) {
+  if (end == Fate::End::queue_full) return "queue_full";
+  return end == Fate::End::too_wide ? "too_wide" : "done";
+}
 
 History replay(const Workload& workload, const ReplayOptions& options) {
   return Replay(workload, options).run();

@@ -17,11 +17,14 @@ struct Fate {
 
   End end = End::done;
   std::uint64_t sequence = 0;      // in the queue, from 0; a refused job takes none
-  std::size_t entered_before = 0;  // decisions made before it entered the queue
+  std::size_t entered_before = 0;  // decisions made before it entered the queue or was refused
   std::size_t decision = 0;        // the decision that chose it
   Nanoseconds started{0};
   Nanoseconds ended{0};
 };
+
+/// `done`, `queue_full` or `too_wide`.
+const char* to_string(Fate::End end);
 
 /// One choice of the dispatcher: slots are free, who is next?
 struct Decision {

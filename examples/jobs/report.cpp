@@ -6,6 +6,7 @@
 #include "time_text.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <ostream>
 #include <string>
 
@@ -71,18 +72,20 @@ void write_what_was_assumed(std::ostream& out, const Workload& workload) {
   }
 }
 
-void write_refusals(std::ostream& out, const Workload& workload, const Run& run) {
+/// A line each for the first jobs that ended in one of `ends`.
+void write_refusals(std::ostream& out, const Workload& workload, const Run& run,
+                    std::initializer_list<Fate::End> ends) {
   constexpr std::size_t most_lines = 10;
   std::size_t count = 0;
   for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
     const Fate& fate = run.history.fates[i];
-    if (fate.end == Fate::End::done || ++count > most_lines) continue;
+    bool tells = std::find(ends.begin(), ends.end(), fate.end) != ends.end();
+    if (!tells || ++count > most_lines) continue;
     const Job& job = workload.jobs[i];
     out << "refused line " << job.line << ": " << word(job.name) << " "
         << refusal_text(job, fate, run.options) << "\n";
   }
   if (count > most_lines) out << "refused " << count - most_lines << " more; --json lists all\n";
-  if (run.statistics.queue_full_count > 0) out << "--capacity lets more jobs wait\n";
 }
 
 /// A row of the comparison: `cell` says what it shows of a run.
@@ -123,12 +126,15 @@ void write_report(std::ostream& out, const Workload& workload, const Run& run) {
       << "makespan     " << readable_time(run.statistics.makespan) << "\n"
       << "wall time    " << wall_text(run.wall_time) << "\n";
   write_what_was_assumed(out, workload);
-  write_refusals(out, workload, run);
+  write_refusals(out, workload, run, {Fate::End::queue_full, Fate::End::too_wide});
+  if (run.statistics.queue_full_count > 0) out << "--capacity lets more jobs wait\n";
 }
 
 void write_comparison(std::ostream& out, const Workload& workload, const std::vector<Run>& runs) {
   out << word(workload.source) << ": " << plural(workload.jobs.size(), "job") << ", "
-      << where_it_ran(runs.front().options) << "\n\n";
+      << where_it_ran(runs.front().options) << "\n";
+  write_refusals(out, workload, runs.front(), {Fate::End::too_wide});  // the same under every policy
+  out << "\n";
   Table table;
   std::vector<std::string> header = {"policy"};
   for (const Run& run : runs) header.push_back(to_string(run.options.policy));
@@ -155,6 +161,12 @@ void write_comparison(std::ostream& out, const Workload& workload, const std::ve
   add_comparison(table, "makespan", runs, [](const Statistics& s) { return readable_time(s.makespan); });
   table.write(out);
   write_what_was_assumed(out, workload);
+  bool some_found_it_full = std::any_of(runs.begin(), runs.end(),
+                                        [](const Run& run) { return run.statistics.queue_full_count > 0; });
+  if (some_found_it_full) {
+    out << "whom a full queue refuses depends on the policy: --policy NAME lists them\n"
+        << "--capacity lets more jobs wait\n";
+  }
 }
 
 }  // namespace bide_jobs

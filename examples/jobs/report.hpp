@@ -22,7 +22,8 @@ struct Run {
 /// refused.
 void write_report(std::ostream& out, const Workload& workload, const Run& run);
 
-/// The policies side by side, a column each. Nothing in it depends on the machine.
+/// The policies side by side, a column each, under the jobs that fit under none of them. Nothing in it depends
+/// on the machine.
 void write_comparison(std::ostream& out, const Workload& workload, const std::vector<Run>& runs);
 
 /// The same for machines: an object, with all refused jobs; or an array of objects, one a policy. Keys stay

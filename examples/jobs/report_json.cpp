@@ -35,7 +35,7 @@ Json refusals_json(const Workload& workload, const History& history) {
     refusal["job"] = job.name;
     refusal["at_ns"] = job.submit.count();
     refusal["slots"] = job.slots;
-    refusal["reason"] = history.fates[i].end == Fate::End::queue_full ? "queue_full" : "too_wide";
+    refusal["reason"] = to_string(history.fates[i].end);
     refusals.push_back(std::move(refusal));
   }
   return refusals;

@@ -75,14 +75,26 @@ std::string two_digits(std::int64_t value) {
   return std::string(value < 10 ? "0" : "") + std::to_string(value);
 }
 
-/// `value / 10^decimals` without trailing zeros.
-std::string trimmed_decimal(std::int64_t value, std::size_t decimals) {
-  std::int64_t scale = static_cast<std::int64_t>(power_of_ten(decimals));
-  std::string text = std::to_string(value / scale);
-  std::string fraction = std::to_string(value % scale);
-  fraction.insert(0, decimals - fraction.size(), '0');
-  while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
-  return fraction.empty() ? text : text + "." + fraction;
+/// `part / 10^decimals`, which is below one, without trailing zeros: `.5`, or nothing for 0.
+std::string fraction_text(std::int64_t part, std::size_t decimals) {
+  if (part == 0) return "";
+  std::string digits = std::to_string(part);
+  digits.insert(0, decimals - digits.size(), '0');
+  while (digits.back() == '0') digits.pop_back();
+  return "." + digits;
+}
+
+/// `2h05m07.5s`: the larger units only where they count. `fraction` is of a second.
+std::string in_units(std::int64_t seconds, const std::string& fraction) {
+  if (seconds < 60) return std::to_string(seconds) + fraction + "s";
+  std::int64_t minutes = seconds / 60;
+  std::int64_t hours = minutes / 60;
+  std::int64_t days = hours / 24;
+  std::string tail = two_digits(seconds % 60) + fraction + "s";
+  if (hours == 0) return std::to_string(minutes) + "m" + tail;
+  tail.insert(0, two_digits(minutes % 60) + "m");
+  if (days == 0) return std::to_string(hours) + "h" + tail;
+  return std::to_string(days) + "d" + two_digits(hours % 24) + "h" + tail;
 }
 
 }  // namespace
@@ -126,28 +138,20 @@ std::optional<std::chrono::nanoseconds> Factor::times(std::chrono::nanoseconds d
   return std::chrono::nanoseconds(static_cast<std::int64_t>(product));
 }
 
-std::string exact_seconds(std::chrono::nanoseconds time) {
+std::string exact_time(std::chrono::nanoseconds time) {
   // The sign apart: a latest start time may lie before the start of the run.
-  if (time == std::chrono::nanoseconds::min()) return "-9223372036.854775808s";
-  std::string text(time.count() < 0 ? "-" : "");
-  text += trimmed_decimal(time.count() < 0 ? -time.count() : time.count(), 9);
-  text += "s";
-  return text;
+  constexpr std::int64_t second = 1'000'000'000;
+  std::int64_t seconds = time.count() / second;
+  std::int64_t part = time.count() % second;
+  if (time.count() >= 0) return in_units(seconds, fraction_text(part, 9));
+  return "-" + in_units(-seconds, fraction_text(-part, 9));
 }
 
 std::string readable_time(std::chrono::nanoseconds time) {
   std::int64_t milliseconds = time.count() / 1'000'000 + (time.count() % 1'000'000 >= 500'000 ? 1 : 0);
-  if (milliseconds < 60'000) return trimmed_decimal(milliseconds, 3) + "s";
-
-  std::int64_t seconds = time.count() / 1'000'000'000 + (time.count() % 1'000'000'000 >= 500'000'000 ? 1 : 0);
-  std::int64_t minutes = seconds / 60;
-  std::int64_t hours = minutes / 60;
-  std::int64_t days = hours / 24;
-  std::string tail = two_digits(seconds % 60) + "s";
-  if (hours == 0) return std::to_string(minutes) + "m" + tail;
-  tail.insert(0, two_digits(minutes % 60) + "m");
-  if (days == 0) return std::to_string(hours) + "h" + tail;
-  return std::to_string(days) + "d" + two_digits(hours % 24) + "h" + tail;
+  if (milliseconds < 60'000) return in_units(milliseconds / 1000, fraction_text(milliseconds % 1000, 3));
+  constexpr std::int64_t second = 1'000'000'000;
+  return in_units(time.count() / second + (time.count() % second >= second / 2 ? 1 : 0), "");
 }
 
 }  // namespace bide_jobs

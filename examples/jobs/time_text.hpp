@@ -34,11 +34,12 @@ class Factor {
   std::int64_t denominator_;
 };
 
-/// Exact seconds without trailing zeros: `0s`, `1.5s`, `5400s`. For output that machines compare.
-std::string exact_seconds(std::chrono::nanoseconds time);
+/// Every nanosecond, without trailing zeros: `0s`, `1.5s`, `31m10s`, `2h05m07.000000001s`, `-1m30s`.
+std::string exact_time(std::chrono::nanoseconds time);
 
-/// For people: milliseconds below a minute (`1.5s`, `59.25s`), seconds from there on (`2h05m07s`,
-/// `92d01h00m00s`). Rounds half up.
+/// The same form, rounded half up: to milliseconds below a minute (`1.5s`, `59.25s`), to seconds from there
+/// on (`2h05m07s`, `92d01h00m00s`).
+/// Requires: zero or more.
 std::string readable_time(std::chrono::nanoseconds time);
 
 }  // namespace bide_jobs

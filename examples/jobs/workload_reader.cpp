@@ -78,6 +78,9 @@ Workload parse_workload(std::string_view text, const std::string& source, const 
   if (format == Format::csv && options.classes.field() != ClassMap::Field::none) {
     throw InputError("--classes", "expected a trace (.swf); a CSV says its classes in the column priority");
   }
+  if (format == Format::csv && options.trace_slots != TraceSlots::one) {
+    throw InputError("--slots", "expected a trace (.swf); a CSV says its slots in the column slots");
+  }
   Workload workload =
       format == Format::swf ? parse_swf(text, source, options) : parse_csv(text, source, options);
   std::sort(workload.jobs.begin(), workload.jobs.end(), [](const Job& a, const Job& b) {

@@ -38,12 +38,13 @@ Task<> buy_patiently(Event& open) {
 }
 
 void try_orders(const char* name, Task<> (*buy)(Event&)) {
-  const auto report = testing::for_each_schedule([=](Executor& executor) {
+  const auto scenario = [=](Executor& executor) {
     Event open("open");
     executor.submit(keep_shop(open));
     executor.submit(buy(open));
     executor.run();
-  });
+  };
+  const auto report = testing::for_each_schedule(scenario, {.print = testing::ScheduleOptions::Print::no});
   std::printf("%s: %s\n", name, report.text().c_str());
 }
 

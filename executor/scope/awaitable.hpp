@@ -61,6 +61,9 @@ Task<T> to_task(Task<T>&& task) {
 }
 template <class Awaitable>
 Task<Awaited<Awaitable>> to_task(Awaitable&& awaitable) {
+  static_assert(
+      !requires { typename std::remove_cvref_t<Awaited<Awaitable>>::BoundToThread; },
+      "this would be held by a thread that ends at once: lock in the thread that goes on");
   return await_kept<Awaitable>(std::forward<Awaitable>(awaitable));
 }
 

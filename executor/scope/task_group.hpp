@@ -37,7 +37,7 @@ class TaskGroup {
   /// The same for `function(arguments...)`, which live in the thread.
   template <class F, class... Arguments>
   auto submit(const SubmitOptions& options, F function, Arguments... arguments) {
-    return submit(call_in_thread(std::move(function), std::move(arguments)...), options);
+    return submit(call_in_thread(options.where, std::move(function), std::move(arguments)...), options);
   }
   /// nullopt where submit throws QueueFull, and the task stays the caller's.
   template <class T>

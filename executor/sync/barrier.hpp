@@ -14,9 +14,9 @@ namespace bide {
 /// Lets threads through in groups: each waits until all have arrived, again and again.
 ///
 /// Order:  the last to arrive goes on without a suspension; the others become ready by class, then as they
-/// came. Cancel: a waiter takes its arrival back, so the group waits for another in its place. Who was let
-/// through
-///         is through.
+///         came.
+/// Cancel: a waiter takes its arrival back, so the group waits for another in its place. Who was let through is
+///         through.
 /// Cost:   no allocation.
 class Barrier {
  public:

@@ -100,7 +100,7 @@ class Channel : public ChannelBase {
   explicit Channel(std::size_t capacity, const char* name = nullptr)
       : ChannelBase(capacity, name), buffer_(capacity) {}
   ~Channel() {
-    for (; size_ > 0; --size_) static_cast<void>(buffer_.pop());
+    for (; size_ > 0; --size_) buffer_.drop();
   }
 
   /// `co_await channel.send(std::move(item))`: await it in the same expression, it refers to the item.
@@ -226,7 +226,7 @@ bool Channel<T>::try_send(T&& item) {
     receiver->wake();
     return true;
   }
-  if (full()) return false;
+  if (full() || !senders_.empty()) return false;  // a move that threw may have left a sender waiting
   buffer_.push(std::move(item));
   ++size_;
   return true;
@@ -236,7 +236,8 @@ bool Channel<T>::try_send(T&& item) {
 template <class T>
 void Channel<T>::receive_into(std::optional<T>& item) {
   if (size_ > 0) {
-    item.emplace(buffer_.pop());
+    item.emplace(std::move(buffer_.front()));  // if this throws, the item is where it was
+    buffer_.drop();
     --size_;
   }
   QueuedWait* const first = senders_.first();

@@ -24,11 +24,10 @@ class ChannelBuffer {
     back_ = after(back_);
   }
   /// Requires: there is an item.
-  T pop() {
-    T item(std::move(items_[front_]));
+  T& front() { return items_[front_]; }
+  void drop() {
     std::destroy_at(items_ + front_);
     front_ = after(front_);
-    return item;
   }
 
  private:

@@ -5,8 +5,10 @@ namespace bide {
 
 Mutex::~Mutex() {
   if (!locked()) return;
-  const bool owner_goes = running.executor == nullptr || owner_.holder()->state == Runnable::State::ended;
+  const bool owner_goes =
+      !owner_.holder()->executor->in_run() || owner_.holder()->state == Runnable::State::ended;
   require(owner_goes, "a Mutex is destroyed while it is locked");
+  owner_.holder()->unlocked();
   *kept_in_ = nullptr;  // outside of a run, as after a Deadlock, the owner may be the one that goes later
 }
 
@@ -14,6 +16,7 @@ Mutex::Guard Mutex::try_lock() {
   require(running.thread != nullptr, "a Mutex is locked outside of a green thread");
   if (locked()) return Guard();
   owner_.hold(*running.thread);
+  running.thread->locked();
   return Guard(*this);
 }
 
@@ -26,7 +29,9 @@ void Mutex::unlock() {
 
 // The waiter owns the mutex before it becomes ready, so that nobody can come between.
 void Mutex::hand_over() {
+  GreenThread& owner = *owner_.holder();
   owner_.let_go();
+  owner.unlocked();
   if (QueuedWait* next = waiters_.take_first(); next != nullptr) static_cast<Lock*>(next)->serve();
 }
 

@@ -60,6 +60,8 @@ class Mutex {
 /// Owns a locked Mutex, or nothing.
 class [[nodiscard]] Mutex::Guard {
  public:
+  using BoundToThread = void;  // combinators that make threads refuse it
+
   Guard() = default;
   Guard(Guard&& other) noexcept { take_from(other); }
   /// Unlocks what this held. Of a self-move nothing comes.
@@ -124,6 +126,7 @@ class [[nodiscard]] Mutex::Lock final : public QueuedWait {
 
   void grant() {
     mutex_.owner_.hold(*thread());
+    thread()->locked();
     granted_ = &mutex_;
     mutex_.kept_in_ = &granted_;
   }

@@ -56,9 +56,10 @@ void RateLimiter::wake_at_turn() {
   const Level wanted = level_of(static_cast<Acquire*>(waiters_.first())->tokens_);
   const Level missing = wanted > level_ ? wanted - level_ : 0;
   const Level wait = (missing + rate_.count - 1) / rate_.count;
-  const auto longest = static_cast<std::uint64_t>(Duration::max().count());
-  const auto nanoseconds = static_cast<std::int64_t>(std::min<Level>(wait, longest));
-  arm(*executor_, add_saturating(filled_at_, Duration(nanoseconds)));
+  const Duration left = subtract_saturating(Instant::max(), filled_at_);
+  if (wait > static_cast<std::uint64_t>(left.count()))
+    return;  // never: time ends before the tokens are there
+  arm(*executor_, filled_at_ + Duration(static_cast<std::int64_t>(wait)));
 }
 
 std::string RateLimiter::Acquire::describe() const {

@@ -14,6 +14,8 @@ namespace bide {
 /// `Rate(2)` is two a second, `Rate(5, 1min)` five a minute.
 struct Rate {
   constexpr Rate(std::uint64_t tokens, Duration span = std::chrono::seconds(1)) : count(tokens), per(span) {}
+  constexpr Rate(std::floating_point auto tokens,
+                 Duration = {}) = delete;  // half a token a second: Rate(1, 2s)
   std::uint64_t count;
   Duration per;
 };

@@ -5,10 +5,12 @@ namespace bide {
 
 SharedMutex::~SharedMutex() {
   for (Hold* hold = first_hold_; hold != nullptr; hold = hold->next) {
-    const bool holder_goes = running.executor == nullptr || hold->thread->state == Runnable::State::ended;
+    const bool holder_goes =
+        !hold->thread->executor->in_run() || hold->thread->state == Runnable::State::ended;
     require(holder_goes, "a SharedMutex is destroyed while it is locked");
-    hold->mutex =
-        nullptr;  // outside of a run, as after a Deadlock, the holder may be the one that goes later
+    // Outside of a run, as after a Deadlock, the holder may be the one that goes later.
+    hold->mutex = nullptr;
+    hold->thread->unlocked();
   }
 }
 
@@ -29,6 +31,7 @@ void SharedMutex::grant(Hold& hold, Mode mode, GreenThread& thread) {
   hold.thread = &thread;
   link(hold);
   ++holder_count_;
+  thread.locked();
   if (mode == Mode::exclusive) writer_.hold(thread);
 }
 
@@ -74,6 +77,7 @@ void SharedMutex::Hold::unlock() {
   unlocked.unlink(*this);
   --unlocked.holder_count_;
   if (unlocked.locked()) unlocked.writer_.let_go();
+  thread->unlocked();
   if (!unlocked.waiters_.empty()) unlocked.serve();
 }
 

@@ -16,13 +16,12 @@ namespace bide {
 ///
 ///     SharedMutex::Guard guard = co_await mutex.lock_shared();
 ///
-/// Order:    higher class first, then who came first, readers and writers alike: a reader waits behind a
-/// writer
+/// Order:    higher class first, then who came first, readers and writers alike: a reader waits behind a writer
 ///           of its class that waits, so writers are not starved. An unlock hands over, to all the readers
 ///           that stand in front together. No barging.
 /// Inherits: while others wait, a writer runs at least at the class of the most urgent of them. Readers do
-/// not. Cancel:   a waiter withdraws in O(1); a writer that goes lets the readers behind it through. Who was
-/// handed
+///           not.
+/// Cancel:   a waiter withdraws in O(1); a writer that goes lets the readers behind it through. Who was handed
 ///           the mutex has it; its next wait throws.
 /// Requires: unlocked by the thread that locked it; not destroyed locked during a run; a reader does not lock
 ///           again before it has unlocked: behind a waiting writer it would wait for itself.
@@ -84,6 +83,8 @@ class SharedMutex {
 /// Owns a share of a SharedMutex, or all of it, or nothing.
 class [[nodiscard]] SharedMutex::Guard {
  public:
+  using BoundToThread = void;  // combinators that make threads refuse it
+
   Guard() = default;
   Guard(Guard&& other) noexcept { hold_.take_from(other.hold_); }
   /// Unlocks what this held. Of a self-move nothing comes.

@@ -4,6 +4,10 @@
 #include <exception>
 #include <ostream>
 
+// Of the sanitizers' runtime; null in a build without.
+extern "C" [[gnu::weak]] int __lsan_do_recoverable_leak_check();
+extern "C" [[gnu::weak]] std::size_t __sanitizer_get_current_allocated_bytes();
+
 namespace bide::testing {
 
 namespace {
@@ -45,9 +49,28 @@ struct Run {
   std::string failure;            // empty: none
 };
 
-std::string in_one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ';');
-  return text;
+// Lines become clauses: after a colon a blank is enough.
+std::string in_one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n') {
+      while (!line.empty() && line.back() == ' ') line.pop_back();
+      if (line.empty()) continue;
+      line += line.back() == ':' || line.back() == ';' ? " " : "; ";
+    } else if (c != ' ' || (!line.empty() && line.back() != ' ')) {
+      line += c;
+    }
+  }
+  while (!line.empty() && (line.back() == ' ' || line.back() == ';')) line.pop_back();
+  return line;
+}
+
+std::size_t allocated_bytes() {
+  return __sanitizer_get_current_allocated_bytes != nullptr ? __sanitizer_get_current_allocated_bytes() : 0;
+}
+
+std::size_t allocated_bytes_of(const std::string& text) {
+  return text.capacity() > std::string().capacity() ? text.capacity() + 1 : 0;
 }
 
 // Step by step from outside: between two steps no thread runs, and a cancel is a plain call.
@@ -81,6 +104,9 @@ Run run_once(const std::function<CancelSweepCheck(Executor&)>& scenario, const C
     try {
       check = scenario(executor);
       drive(executor, watch, cancel_at, options, run);
+      if (run.failure.empty() && executor.size() != 0) {
+        run.failure = "the run is over, and threads are alive: " + std::to_string(executor.size());
+      }
     } catch (const Deadlock& deadlock) {
       run.failure = deadlock.what();
     } catch (const std::exception& error) {
@@ -95,6 +121,24 @@ Run run_once(const std::function<CancelSweepCheck(Executor&)>& scenario, const C
     run.failure = check();
   } catch (const std::exception& error) {
     run.failure = std::string("the check throws: ") + error.what();
+  } catch (const Cancelled&) {
+    run.failure = "the check throws Cancelled";
+  } catch (...) {
+    run.failure = "the check throws something that is no std::exception";
+  }
+  return run;
+}
+
+// LeakSanitizer stops the process for milliseconds: it is asked only when a run leaves more memory in use. What
+// leaked once leaks for good, so that also tells one run's leak from another's.
+Run run_and_look_for_leaks(const std::function<CancelSweepCheck(Executor&)>& scenario,
+                           const CancelSweepOptions& options, std::uint64_t victim, std::size_t cancel_at) {
+  const std::size_t before = allocated_bytes();
+  Run run = run_once(scenario, options, victim, cancel_at);
+  const std::size_t own = allocated_bytes_of(run.cancelled_at) + allocated_bytes_of(run.failure);
+  if (run.failure.empty() && allocated_bytes() > before + own &&
+      __lsan_do_recoverable_leak_check != nullptr && __lsan_do_recoverable_leak_check() != 0) {
+    run.failure = "memory leaks";
   }
   return run;
 }
@@ -113,20 +157,21 @@ CancelSweepReport sweep_cancel_points(const std::function<CancelSweepCheck(Execu
   const bool each = options.victim == CancelSweepOptions::each_thread;
   std::uint64_t last_victim = each ? 1 : options.victim;
   for (std::uint64_t victim = last_victim; victim <= last_victim; ++victim) {
-    const Run plain = run_once(scenario, options, victim, 0);
+    const Run plain = run_and_look_for_leaks(scenario, options, victim, 0);
     if (!plain.failure.empty()) {
       report.failures.push_back("without a cancel: " + in_one_line(plain.failure));
       return report;
     }
     if (each) last_victim = plain.last_thread;
     for (std::size_t point = 1; point <= plain.points; ++point) {
-      const Run run = run_once(scenario, options, victim, point);
+      const Run run = run_and_look_for_leaks(scenario, options, victim, point);
       ++report.points;
       if (run.failure.empty()) continue;
       report.failures.push_back("cancel point " + std::to_string(point) + ", " +
                                 in_one_line(run.cancelled_at) + ": " + in_one_line(run.failure));
     }
   }
+  if (report.points == 0) report.failures.push_back("no cancel point: the victim was never there");
   return report;
 }
 

@@ -53,8 +53,9 @@ CancelSweepReport sweep_cancel_points(const std::function<CancelSweepCheck(Execu
 ///
 /// `scenario(executor)` submits threads, and may return a function to check its own invariant with, after the
 /// run: it returns bool, or a std::string that says what is wrong, or throws. What it captures lives until
-/// then. A run fails when it does not end, by a Deadlock or otherwise; when an error leaves it; when the
-/// check fails. To see that nothing leaks, run the sweep under AddressSanitizer.
+/// then. A run fails when it does not end, by a Deadlock or otherwise; when an error leaves it; when threads
+/// are left; when the check fails; and, in a build with AddressSanitizer or LeakSanitizer, when memory leaks.
+/// A sweep without a point fails too: its victim was never there.
 ///
 /// Requires: the scenario does the same each time.
 /// Cost:     as many runs as points.

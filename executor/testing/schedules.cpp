@@ -1,6 +1,8 @@
 #include <bide/executor/testing/schedules.hpp>
 
+#include <cstdio>
 #include <exception>
+#include <ostream>
 #include <stdexcept>
 
 namespace bide::testing {
@@ -50,7 +52,8 @@ class NotedChoices : public Chooser {
 // splitmix64, seeded by the schedule's number too: one more draw in one leaves the others as they were.
 class RandomChoices final : public NotedChoices {
  public:
-  RandomChoices(std::uint64_t seed, std::uint64_t schedule) : state_(seed ^ (schedule * 0xd1342543de82ef95U)) {}
+  RandomChoices(std::uint64_t seed, std::uint64_t schedule)
+      : state_(seed ^ (schedule * 0xd1342543de82ef95U)) {}
 
  private:
   std::size_t next(std::size_t count) override {
@@ -64,8 +67,7 @@ class RandomChoices final : public NotedChoices {
 };
 
 void run(const ScheduleScenario& scenario, NotedChoices& choices) {
-  Executor executor(
-      {.time = TimeMode::virtual_time, .livelock_after = livelock_after, .chooser = &choices});
+  Executor executor({.time = TimeMode::virtual_time, .livelock_after = livelock_after, .chooser = &choices});
   scenario(executor);
 }
 
@@ -95,6 +97,15 @@ std::vector<std::size_t> next_choices(const std::vector<Taken>& taken) {
   return choices;
 }
 
+std::string count_of(const ScheduleReport& report) {
+  std::string text =
+      std::to_string(report.schedules) + (report.schedules == 1 ? " schedule, " : " schedules, ");
+  text += report.complete ? "all there are; " : "of more; ";
+  if (report) return text + "none failed";
+  text += std::to_string(report.failures.size());
+  return text + (report.failures.size() < failures_kept ? " failed" : " or more failed");
+}
+
 }  // namespace
 
 ScheduleReport for_each_schedule(const ScheduleScenario& scenario, ScheduleOptions options) {
@@ -109,10 +120,13 @@ ScheduleReport for_each_schedule(const ScheduleScenario& scenario, ScheduleOptio
       break;
     }
   }
+  if (options.print == ScheduleOptions::Print::yes)
+    std::printf("for_each_schedule: %s\n", count_of(report).c_str());
   return report;
 }
 
-ScheduleReport for_random_schedules(std::uint64_t count, std::uint64_t seed, const ScheduleScenario& scenario) {
+ScheduleReport for_random_schedules(std::uint64_t count, std::uint64_t seed,
+                                    const ScheduleScenario& scenario) {
   ScheduleReport report;
   while (report.schedules < count) {
     RandomChoices chooser(seed, report.schedules);
@@ -126,11 +140,13 @@ void replay_schedule(const std::string& replay, const ScheduleScenario& scenario
   for (std::size_t at = 0; at < replay.size();) {
     std::size_t digits = 0;
     std::size_t choice = 0;
-    for (; at + digits < replay.size() && replay[at + digits] >= '0' && replay[at + digits] <= '9'; ++digits) {
+    for (; at + digits < replay.size() && replay[at + digits] >= '0' && replay[at + digits] <= '9';
+         ++digits) {
       choice = choice * 10 + static_cast<std::size_t>(replay[at + digits] - '0');
     }
     at += digits;
-    const bool good = digits > 0 && digits < 10 && (at == replay.size() || (replay[at] == ',' && at + 1 < replay.size()));
+    const bool good =
+        digits > 0 && digits < 10 && (at == replay.size() || (replay[at] == ',' && at + 1 < replay.size()));
     if (!good) {
       throw std::invalid_argument("a schedule is numbers with commas between them, not \"" + replay + "\"");
     }
@@ -142,15 +158,13 @@ void replay_schedule(const std::string& replay, const ScheduleScenario& scenario
 }
 
 std::string ScheduleReport::text() const {
-  std::string text = std::to_string(schedules) + (schedules == 1 ? " schedule, " : " schedules, ");
-  text += complete ? "all there are; " : "of more; ";
-  if (failures.empty()) return text + "none failed";
-  text += std::to_string(failures.size());
-  text += failures.size() < failures_kept ? " failed" : " or more failed";
+  std::string text = count_of(*this);
   for (const ScheduleFailure& failure : failures) {
     text += "\n  replay_schedule(\"" + failure.replay + "\", scenario): " + failure.what;
   }
   return text;
 }
+
+std::ostream& operator<<(std::ostream& out, const ScheduleReport& report) { return out << report.text(); }
 
 }  // namespace bide::testing

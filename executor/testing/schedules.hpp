@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@
 ///       executor.run();
 ///       if (account.balance < 0) throw std::runtime_error("overdrawn");
 ///     });
-///     CHECK(report.failures.empty());
+///     CHECK(report);
 namespace bide::testing {
 
 /// Submits threads, runs the executor, and throws when it does not like what came out. Called once a schedule,
@@ -36,10 +37,15 @@ struct ScheduleReport {
 
   /// `24 schedules, all there are; 1 failed`, then a line a failure: `replay_schedule("0,1", scenario): overdrawn`.
   std::string text() const;
+
+  explicit operator bool() const { return failures.empty(); }
 };
+std::ostream& operator<<(std::ostream&, const ScheduleReport&);
 
 struct ScheduleOptions {
   std::uint64_t most = 100'000;  // schedules to run
+  /// One line to stdout: `for_each_schedule: 24 schedules, all there are; none failed`.
+  enum class Print : std::uint8_t { no, yes } print = Print::yes;
 };
 
 /// Runs the scenario under every order of ready threads of equal class, depth first, up to `most`.
@@ -47,7 +53,8 @@ struct ScheduleOptions {
 ScheduleReport for_each_schedule(const ScheduleScenario& scenario, ScheduleOptions options = {});
 
 /// Runs the scenario under `count` orders drawn from the seed: the same ones on every machine.
-ScheduleReport for_random_schedules(std::uint64_t count, std::uint64_t seed, const ScheduleScenario& scenario);
+ScheduleReport for_random_schedules(std::uint64_t count, std::uint64_t seed,
+                                    const ScheduleScenario& scenario);
 
 /// Runs the scenario once, under the order that a failure names. Throws what the scenario throws.
 void replay_schedule(const std::string& replay, const ScheduleScenario& scenario);

@@ -19,7 +19,7 @@ struct Stall {
 
 class Stalls : public Observer {
  public:
-  void stalled(const GreenThread& thread, Duration taken) override {
+  void stalled(const GreenThread& thread, Duration taken, std::source_location) override {
     told.push_back({thread.id, taken, to_string(describe(thread))});
   }
   std::vector<Stall> told;

@@ -11,7 +11,8 @@ namespace bide::test {
 /// What happened, in order: threads append to it, and the test compares it with one literal list.
 using Timeline = std::vector<std::string>;
 
-inline constexpr ExecutorOptions virtual_time{.time = TimeMode::virtual_time};
+/// The largest tests resume a few million times at one instant.
+inline constexpr ExecutorOptions virtual_time{.time = TimeMode::virtual_time, .livelock_after = 10'000'000};
 
 /// Milliseconds since the start of a run in virtual time.
 inline std::int64_t ms(Instant instant) {

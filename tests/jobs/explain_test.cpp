@@ -52,11 +52,11 @@ TEST_CASE("Explain: latest start, no deadline, sequence") {
   CHECK(explained(s1, "B", "E", Policy::edf) ==
         "B started at 1s, before E (at 3s), because E has no deadline.");
   CHECK(explained(s1, "A", "B", Policy::fifo) ==
-        "A started at 0s, before B (at 4s), because it entered the queue earlier (sequence 0, B 1).");
+        "A started at 0s, before B (at 4s), because it entered the queue earlier (sequence 0; B has 1).");
   CHECK(explained(s1, "B", "D", Policy::strict) ==
         "B started at 5s, before D (at 7s), because nothing else tells them apart and it entered the queue "
         "earlier "
-        "(sequence 1, D 3).");
+        "(sequence 1; D has 3).");
 }
 
 TEST_CASE("Explain: an equal score leaves it to the class") {
@@ -100,6 +100,16 @@ TEST_CASE("Explain: refused jobs never start") {
         "a started at 0s; c never started: it arrived at 2s when the queue was full (1 waiting).");
 }
 
+TEST_CASE("Explain: jobs that share their name are told apart by their lines") {
+  const char* text = "name,duration\na,1\nb,1\na,1\n";
+  CHECK(explained(text, "@2", "@4", Policy::fifo) ==
+        "a of line 2 started at 0s, before a of line 4 (at 2s), because it entered the queue earlier "
+        "(sequence 0; a of line 4 has 2).");
+  CHECK(explained(text, "b", "@4", Policy::fifo) ==
+        "b started at 1s, before a of line 4 (at 2s), because it entered the queue earlier "
+        "(sequence 1; a of line 4 has 2).");
+}
+
 TEST_CASE("Explain: jobs are found by name, or by line where a name is not enough") {
   Workload workload = csv("name,duration\na,1\nb,1\na,1\n\"@2\",1\n");
   CHECK(find_job(workload, "b") == 1);
@@ -109,8 +119,10 @@ TEST_CASE("Explain: jobs are found by name, or by line where a name is not enoug
         "--explain: the jobs of lines 2 and 4 are both called \"a\"; expected a name of one job, or a line "
         "such as "
         "@2");
-  for (const char* name : {"c", "", "@", "@1", "@9", "@x", "@-2"}) {
+  for (const char* name : {"c", "", "@", "@x", "@-2"}) {
     CHECK(error_of([&] { find_job(workload, name); }) ==
           std::string("--explain: expected the name of a job in jobs.csv, found \"") + name + "\"");
   }
+  CHECK(error_of([&] { find_job(workload, "@1"); }) == "--explain: no job on line 1 of jobs.csv");
+  CHECK(error_of([&] { find_job(workload, "@9"); }) == "--explain: no job on line 9 of jobs.csv");
 }

@@ -66,6 +66,7 @@ class NaiveReplay {
   void let_arrive() {
     for (; arrived_ < jobs_.size() && jobs_[arrived_].submit <= now_; ++arrived_) {
       Fate& fate = history_.fates[arrived_];
+      fate.entered_before = history_.decisions.size();
       bool too_wide = jobs_[arrived_].slots > options_.workers;
       bool full = waiting_.size() >= options_.capacity;
       if (too_wide || full) {
@@ -73,7 +74,6 @@ class NaiveReplay {
         continue;
       }
       fate.sequence = next_sequence_++;
-      fate.entered_before = history_.decisions.size();
       waiting_.push_back(arrived_);
     }
   }

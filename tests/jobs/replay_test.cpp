@@ -28,9 +28,14 @@ const char* s2 =
     "name,priority,duration,deadline,hint\n"
     "A,normal,100,150,100\nB,normal,1,7,1\nH1,high,1,,\nH2,high,1,,\n";
 
-std::string trace_of(const Workload& workload, Policy policy, std::int64_t workers = 1) {
+std::string trace_of(const Workload& workload, Policy policy, std::int64_t workers = 1,
+                     std::size_t capacity = 256) {
+  bide_jobs::ReplayOptions options;
+  options.policy = policy;
+  options.workers = workers;
+  options.capacity = capacity;
   std::ostringstream out;
-  write_trace(out, workload, replayed(workload, policy, workers), policy);
+  write_trace(out, workload, replay(workload, options), options);
   return out.str();
 }
 
@@ -160,4 +165,15 @@ TEST_CASE("Trace: a head that waits for slots was chosen earlier than it starts"
   CHECK(trace_of(csv("name,submit,duration,slots\n\"a b\",0,9,1\nwide,1,1,2\n"), Policy::fifo, 2) ==
         "at=0s job=\"a b\" start=0s class=normal seq=0 lst=- score=100.000 slots=1/2 next=- rule=alone\n"
         "at=1s job=wide start=9s class=normal seq=1 lst=- score=100.000 slots=2/1 next=- rule=alone\n");
+}
+
+TEST_CASE("Trace: a refused job has its line where it was refused, before the choices of its instant") {
+  CHECK(trace_of(csv("name,priority,submit,duration,slots\n"
+                     "a,normal,0,2,1\nb,normal,1,1,1\nc,high,1,1,1\nwide,low,2,1,3\nlate,normal,9,1,2\n"),
+                 Policy::fifo, 1, 1) ==
+        "at=0s job=a start=0s class=normal seq=0 lst=- score=100.000 slots=1/1 next=- rule=alone\n"
+        "at=1s job=c refused=queue_full line=4 class=high waiting=1\n"
+        "at=2s job=wide refused=too_wide line=5 class=low slots=3/1\n"
+        "at=2s job=b start=2s class=normal seq=1 lst=- score=102.000 slots=1/1 next=- rule=alone\n"
+        "at=9s job=late refused=too_wide line=6 class=normal slots=2/1\n");
 }

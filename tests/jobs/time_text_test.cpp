@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-using bide_jobs::exact_seconds;
+using bide_jobs::exact_time;
 using bide_jobs::Factor;
 using bide_jobs::parse_time;
 using bide_jobs::readable_time;
@@ -86,14 +86,20 @@ TEST_CASE("Factor: only numbers above zero") {
   }
 }
 
-TEST_CASE("Time text: exact seconds without trailing zeros, also before the start") {
-  CHECK(exact_seconds(0ns) == "0s");
-  CHECK(exact_seconds(1500ms) == "1.5s");
-  CHECK(exact_seconds(1ns) == "0.000000001s");
-  CHECK(exact_seconds(-1s) == "-1s");
-  CHECK(exact_seconds(-1ns) == "-0.000000001s");
-  CHECK(exact_seconds(std::chrono::nanoseconds::max()) == "9223372036.854775807s");
-  CHECK(exact_seconds(std::chrono::nanoseconds::min()) == "-9223372036.854775808s");
+TEST_CASE("Time text: exact to the nanosecond without trailing zeros, also before the start") {
+  CHECK(exact_time(0ns) == "0s");
+  CHECK(exact_time(1500ms) == "1.5s");
+  CHECK(exact_time(1ns) == "0.000000001s");
+  CHECK(exact_time(59'999'999'999ns) == "59.999999999s");
+  CHECK(exact_time(60s) == "1m00s");
+  CHECK(exact_time(1870s) == "31m10s");
+  CHECK(exact_time(3600s + 500ms) == "1h00m00.5s");
+  CHECK(exact_time(86400s + 1ns) == "1d00h00m00.000000001s");
+  CHECK(exact_time(-1s) == "-1s");
+  CHECK(exact_time(-90500ms) == "-1m30.5s");
+  CHECK(exact_time(-1ns) == "-0.000000001s");
+  CHECK(exact_time(std::chrono::nanoseconds::max()) == "106751d23h47m16.854775807s");
+  CHECK(exact_time(std::chrono::nanoseconds::min()) == "-106751d23h47m16.854775808s");
 }
 
 TEST_CASE("Time text: for people milliseconds below a minute, seconds above, halves up") {

@@ -182,3 +182,28 @@ TEST_CASE("Inheritance: a waiter that inherits while it waits moves to its place
   executor.run();
   CHECK(timeline == Timeline{"holds what high wants", "came first"});
 }
+
+TEST_CASE("Inheritance: in its new class a waiter goes by the time at which it came") {
+  Executor executor(virtual_time);
+  Mutex bus;
+  Mutex other;
+  Timeline timeline;
+  const auto waits = [&](const char* name) -> Task<> {
+    const Mutex::Guard guard = co_await bus.lock();
+    timeline.push_back(name);
+  };
+  executor.submit(medium, [&]() -> Task<> {
+    const Mutex::Guard guard = co_await bus.lock();
+    co_await Sleep(10ms);
+  });
+  executor.submit(low, [&]() -> Task<> {
+    const Mutex::Guard guard = co_await other.lock();
+    co_await waits("low, came second");
+  });
+  executor.run_for(1ms);
+  executor.submit(medium, [&] { return waits("came third"); });
+  executor.run_for(1ms);
+  executor.submit(medium, [&]() -> Task<> { const Mutex::Guard guard = co_await other.lock(); });
+  executor.run();
+  CHECK(timeline == Timeline{"low, came second", "came third"});
+}

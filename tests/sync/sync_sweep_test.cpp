@@ -29,7 +29,17 @@ using namespace bide;
 using namespace std::chrono_literals;
 using bide::test::AtExit;
 
-enum class Kind : std::uint8_t { mutex, reader, writer, semaphore, condition, limiter, exchange, event, barrier };
+enum class Kind : std::uint8_t {
+  mutex,
+  reader,
+  writer,
+  semaphore,
+  condition,
+  limiter,
+  exchange,
+  event,
+  barrier
+};
 constexpr std::size_t kind_count = 9;
 constexpr const char* kind_names[kind_count] = {"mutex",   "reader",   "writer", "semaphore", "condition",
                                                 "limiter", "exchange", "event",  "barrier"};
@@ -49,11 +59,11 @@ struct Things {
   Barrier barrier{2};
 
   bool in_order() const {
-    return !mutex.locked() && !shared_mutex.locked() && shared_mutex.readers() == 0 && semaphore.value() == 2 &&
-           !tokens_mutex.locked() && tokens == 1 && sent == received && mutex.waiters() == 0 &&
-           shared_mutex.waiters() == 0 && semaphore.waiters() == 0 && tokens_changed.waiters() == 0 &&
-           limiter.waiters() == 0 && channel.waiting_senders() == 0 && channel.waiting_receivers() == 0 &&
-           event.waiters() == 0 && barrier.waiters() == 0;
+    return !mutex.locked() && !shared_mutex.locked() && shared_mutex.readers() == 0 &&
+           semaphore.value() == 2 && !tokens_mutex.locked() && tokens == 1 && sent == received &&
+           mutex.waiters() == 0 && shared_mutex.waiters() == 0 && semaphore.waiters() == 0 &&
+           tokens_changed.waiters() == 0 && limiter.waiters() == 0 && channel.waiting_senders() == 0 &&
+           channel.waiting_receivers() == 0 && event.waiters() == 0 && barrier.waiters() == 0;
   }
 };
 
@@ -103,14 +113,17 @@ Task<> use(World& world, std::size_t depth) {
       co_await use(world, depth + 1);
       break;
     }
-    case Kind::condition: co_await takes_token(world, things, depth); break;
+    case Kind::condition:
+      co_await takes_token(world, things, depth);
+      break;
     case Kind::limiter: {
       co_await things.limiter.acquire();
       co_await use(world, depth + 1);
       break;
     }
     case Kind::exchange: {
-      const auto selected = co_await select(sending(things.channel, 1), receiving(things.channel), Sleep(1ms));
+      const auto selected =
+          co_await select(sending(things.channel, 1), receiving(things.channel), Sleep(1ms));
       if (selected.index == 0) ++things.sent;
       if (selected.index == 1) ++things.received;
       co_await use(world, depth + 1);
@@ -152,7 +165,8 @@ TEST_CASE("Sync: a cancel at any point of any thread, in each primitive and each
     CHECK(alone.points > 6);
     for (std::size_t inner = 0; inner < kind_count; ++inner) {
       INFO("and in it " << kind_names[inner]);
-      CHECK(testing::for_each_cancel_point(three_use({static_cast<Kind>(outer), static_cast<Kind>(inner)}), any_thread));
+      CHECK(testing::for_each_cancel_point(three_use({static_cast<Kind>(outer), static_cast<Kind>(inner)}),
+                                           any_thread));
     }
   }
 }

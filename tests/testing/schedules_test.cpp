@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include <bide/executor/testing/schedules.hpp>
@@ -40,14 +42,20 @@ void two_withdrawals(Executor& executor) {
 void reader_before_writer(Executor& executor) {
   bool written = false;
   bool failed = false;
-  executor.submit({}, [](bool& done) -> Task<> {
-    done = true;
-    co_return;
-  }, std::ref(written));
-  executor.submit({}, [](bool& done, bool& wrong) -> Task<> {
-    if (!done) wrong = true;
-    co_return;
-  }, std::ref(written), std::ref(failed));
+  executor.submit(
+      {},
+      [](bool& done) -> Task<> {
+        done = true;
+        co_return;
+      },
+      std::ref(written));
+  executor.submit(
+      {},
+      [](bool& done, bool& wrong) -> Task<> {
+        if (!done) wrong = true;
+        co_return;
+      },
+      std::ref(written), std::ref(failed));
   executor.run();
   if (failed) throw std::runtime_error("read before it was written");
 }
@@ -134,6 +142,17 @@ TEST_CASE("for_each_schedule: a livelock and a deadlock are failures, not ends o
       {.most = 1});
   REQUIRE(report.failures.size() == 1);
   CHECK(report.failures[0].what.substr(0, 8) == "livelock");
+}
+
+TEST_CASE("ScheduleReport: true when nothing failed, and printed as its text") {
+  const ScheduleOptions silent{.print = ScheduleOptions::Print::no};
+  const ScheduleReport good = for_each_schedule([](Executor&) {}, silent);
+  CHECK(good);
+  const ScheduleReport bad = for_each_schedule(reader_before_writer, silent);
+  CHECK_FALSE(bad);
+  std::ostringstream printed;
+  printed << bad;
+  CHECK(printed.str() == bad.text());
 }
 
 TEST_CASE("for_random_schedules: the same seed gives the same failures") {
