@@ -39,6 +39,10 @@ void* FramePool::allocate_fresh(std::size_t index) {
   return ::operator new((index + 1) * granularity_bytes);
 }
 
+void* FramePool::allocate_large(std::size_t bytes) { return ::operator new(bytes); }
+
+void FramePool::give_back(void* memory) noexcept { ::operator delete(memory); }
+
 void FramePool::limit_kept_bytes(std::size_t bytes) noexcept {
   get_ready();
   limit_bytes_ = bytes;

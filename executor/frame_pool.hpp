@@ -24,7 +24,7 @@ class FramePool {
   void* allocate(std::size_t bytes) {
     const std::size_t index = (bytes - 1) / granularity_bytes;
     if (index >= class_count) [[unlikely]]
-      return ::operator new(bytes);
+      return allocate_large(bytes);
     Block* block = free_[index];
     if (block == nullptr) [[unlikely]]
       return allocate_fresh(index);
@@ -36,10 +36,10 @@ class FramePool {
   void release(void* memory, std::size_t bytes) noexcept {
     const std::size_t index = (bytes - 1) / granularity_bytes;
     if (index >= class_count) [[unlikely]]
-      return ::operator delete(memory);
+      return give_back(memory);
     const std::size_t block_bytes = (index + 1) * granularity_bytes;
     if (kept_bytes_ + block_bytes > limit_bytes_) [[unlikely]]
-      return ::operator delete(memory);
+      return give_back(memory);
     free_[index] = ::new (memory) Block{free_[index]};
     kept_bytes_ += block_bytes;
   }
@@ -58,6 +58,9 @@ class FramePool {
 
   void get_ready() noexcept;
   void* allocate_fresh(std::size_t index);
+  // Not inline: g++ 12 takes a delete that it sees beside a promise's operator new for a mismatch, and warns.
+  static void* allocate_large(std::size_t bytes);
+  static void give_back(void* memory) noexcept;
 
   Block* free_[class_count] = {};
   std::size_t kept_bytes_ = 0;

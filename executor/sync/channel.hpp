@@ -85,8 +85,8 @@ class ChannelBase {
 ///           also when a cancel comes before it runs; what is buffered when the channel goes is destroyed
 ///           with it.
 /// Cancel:   a waiter withdraws in O(1) and has changed nothing.
-/// Throws:   what a move of an item throws, to whoever makes that move; no waiter is lost by it, the item may
-/// be. Cost:     O(1); the buffer is allocated by the constructor, and nothing later.
+/// Throws:   what a move of an item throws, to whoever makes that move; no waiter is lost by it, the item may be.
+/// Cost:     O(1); the buffer is allocated by the constructor, and nothing later.
 template <class T>
 class Channel : public ChannelBase {
   static_assert(std::is_object_v<T> && std::is_move_constructible_v<T>);

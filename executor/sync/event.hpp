@@ -12,8 +12,7 @@ namespace bide {
 
 /// A flag to wait for.
 ///
-/// Order:  `set` lets all waiters through, higher class first, then who came first. They are through for
-/// good:
+/// Order:  `set` lets all waiters through, higher class first, then who came first. They are through for good:
 ///         a `reset` before they run changes nothing for them.
 /// Cancel: a waiter withdraws in O(1).
 /// Cost:   wait O(1), set O(waiters); no allocation.

@@ -31,8 +31,7 @@ class Latch {
   [[nodiscard]] Wait wait(std::source_location where = std::source_location::current());
   /// True when the count is 0.
   bool try_wait() const { return count_ == 0; }
-  /// Counts down by one, then waits. Entered cancelled it does neither; cancelled later, the count stays
-  /// down.
+  /// Counts down by one, then waits. Entered cancelled it does neither; cancelled later, the count stays down.
   [[nodiscard]] Wait arrive_and_wait(std::source_location where = std::source_location::current());
 
   std::size_t count() const { return count_; }

@@ -51,7 +51,8 @@ auto joining(Handle<T>& handle, std::source_location where = std::source_locatio
 /// Sleep, SleepUntil, or a callable that makes an awaiter: one derived from Wait whose `await_suspend`
 /// returns void, and which changes nothing before it succeeds. `[&] { return mutex.lock(); }` is one.
 template <class Arm>
-concept SelectArm = std::derived_from<Arm, SleepUntil> || std::derived_from<std::invoke_result_t<Arm&>, Wait>;
+concept SelectArm = std::derived_from<std::remove_reference_t<Arm>, SleepUntil> ||
+    std::derived_from<std::invoke_result_t<Arm&>, Wait>;
 
 /// What a select gave: which arm, and what that arm gives.
 template <class... Values>
@@ -83,6 +84,7 @@ class [[nodiscard]] Select final : public SelectWait {
   using ValueOf = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
   using Result = Selected<ValueOf<decltype(std::declval<Place<Arms>&>().wait.await_resume())>...>;
   static constexpr std::size_t count = sizeof...(Arms);
+  static_assert(count > 0, "a select without an arm would wait for ever");
 
  public:
   explicit Select(std::uint64_t* turn, Arms&... arms) : SelectWait(turn), places_(arms...) {
@@ -147,9 +149,8 @@ class [[nodiscard]] Select final : public SelectWait {
 ///           suspends nothing.
 /// Inherits: arms that join, or lock a mutex, hand this thread's rank on.
 /// Cost:     O(arms); no allocation.
-template <class... Arms>
-requires(sizeof...(Arms) > 0 &&
-         (SelectArm<std::remove_reference_t<Arms>> && ...)) auto select(Arms&&... arms) {
+template <SelectArm... Arms>
+auto select(Arms&&... arms) {
   return Select<std::remove_reference_t<Arms>...>(nullptr, arms...);
 }
 
@@ -158,14 +159,12 @@ requires(sizeof...(Arms) > 0 &&
 ///
 /// The turn counts the fair selects of the executor. Where two alternate in a fixed pattern, give each a turn
 /// of its own, or one of them may meet the same index every time.
-template <class... Arms>
-requires(sizeof...(Arms) > 0 &&
-         (SelectArm<std::remove_reference_t<Arms>> && ...)) auto select_fair(Arms&&... arms) {
+template <SelectArm... Arms>
+auto select_fair(Arms&&... arms) {
   return Select<std::remove_reference_t<Arms>...>(&SelectWait::turn_of_executor(), arms...);
 }
-template <class... Arms>
-requires(sizeof...(Arms) > 0 && (SelectArm<std::remove_reference_t<Arms>> &&
-                                 ...)) auto select_fair(SelectTurn& turn, Arms&&... arms) {
+template <SelectArm... Arms>
+auto select_fair(SelectTurn& turn, Arms&&... arms) {
   return Select<std::remove_reference_t<Arms>...>(&SelectWait::turn_of(turn), arms...);
 }
 

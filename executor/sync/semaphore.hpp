@@ -28,15 +28,14 @@ class Semaphore {
 
   /// `co_await semaphore.acquire()`: takes permits; give them back with `release`.
   ///
-  /// Suspends: unless there are enough and nobody waits in front. Cancellation point: Cancelled has taken
-  /// none. Nothing limits `permits`: more than will ever be released waits for ever.
+  /// Suspends: unless there are enough and nobody waits in front. Cancellation point: Cancelled has taken none.
+  /// Nothing limits `permits`: more than will ever be released waits for ever.
   [[nodiscard]] Acquire acquire(std::size_t permits = 1,
                                 std::source_location where = std::source_location::current());
   /// Takes them if `acquire` would not have to wait. Outside of a green thread, as one of the lowest class.
   [[nodiscard]] bool try_acquire(std::size_t permits = 1);
 
-  /// A plain call, from anywhere on the executor's OS thread, also by who acquired nothing: permits are not
-  /// owned.
+  /// A plain call, from anywhere on the executor's OS thread, also by who acquired nothing: permits are not owned.
   void release(std::size_t permits = 1) {
     value_ += permits;
     if (!waiters_.empty()) serve();

@@ -27,17 +27,28 @@ using bide::test::virtual_time;
 struct World {
   Mutex mutex;
   SharedMutex shared_mutex;
-  Semaphore semaphore{1};
+  Semaphore semaphore;
   RateLimiter limiter{Rate(1, 1s), 1};
   Event event;
-  Latch latch{0};
-  Barrier barrier{1};
+  Latch latch;
+  Barrier barrier;
   Channel<int> items{1};
-  Channel<int> room{1};
+  Channel<int> room;
 
-  World() {
+  enum class Has : bool { nothing, everything };
+  explicit World(Has has = Has::everything)
+      : semaphore(has == Has::everything ? 1 : 0),
+        latch(has == Has::everything ? 0 : 1),
+        barrier(has == Has::everything ? 1 : 2),
+        room(has == Has::everything ? 1 : 0) {
+    if (has == Has::nothing) return;
     event.set();
     static_cast<void>(items.try_send(1));
+  }
+  std::size_t waiters() const {
+    return mutex.waiters() + shared_mutex.waiters() + semaphore.waiters() + limiter.waiters() +
+           event.waiters() + latch.waiters() + barrier.waiters() + items.waiting_receivers() +
+           room.waiting_senders();
   }
   bool untouched() const {
     return !mutex.locked() && !shared_mutex.locked() && shared_mutex.readers() == 0 &&
@@ -113,6 +124,35 @@ TEST_CASE(
     });
     executor.run();
     CHECK(tokens == 1);
+  }
+}
+
+// C3
+TEST_CASE("Sync: a wait that is entered cancelled and could not succeed throws at once, and is in no queue") {
+  for (const NamedWait& named : waits_that_are_ready) {
+    INFO(named.name);
+    Executor executor(virtual_time);
+    World world(World::Has::nothing);
+    executor.submit({}, [&]() -> Task<> {
+      const Mutex::Guard guard = co_await world.mutex.lock();
+      const SharedMutex::Guard shared_guard = co_await world.shared_mutex.lock();
+      co_await world.limiter.acquire();
+      co_await Sleep(1ms);
+    });
+    bool threw_at_once = false;
+    std::optional<Handle<>> self;
+    self.emplace(executor.submit({}, [&]() -> Task<> {
+      self->cancel();
+      try {
+        co_await named.wait(world);
+      } catch (const Cancelled&) {
+        threw_at_once = now() == Instant();
+      }
+    }));
+    executor.run();
+    CHECK(threw_at_once);
+    CHECK(world.waiters() == 0);
+    CHECK(world.latch.count() == 1);
   }
 }
 

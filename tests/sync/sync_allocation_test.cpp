@@ -23,16 +23,16 @@ std::size_t allocation_count = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size_bytes) {
+// Not inlined, or g++ warns of what malloc returned and operator delete takes.
+[[gnu::noinline]] void* operator new(std::size_t size_bytes) {
   ++allocation_count;
   if (void* memory = std::malloc(size_bytes)) return memory;
   throw std::bad_alloc();
 }
-void* operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void* operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept {
   ++allocation_count;
   return std::malloc(size_bytes);
 }
-// Not inlined, or g++ warns that what operator new returned is given to free.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
