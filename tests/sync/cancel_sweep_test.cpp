@@ -128,7 +128,10 @@ Task<> selects(World& world) {
   if (selected.index == 1) ++world.received;
   if (selected.index == 3) world.semaphore.release(2);
 }
-Task<> join(World& world) { co_await submit({}, mutex, std::ref(world)); }
+Task<> join(World& world) {
+  Handle<> handle = submit(mutex(world));
+  co_await handle;
+}
 Task<> sleep(World&) { co_await Sleep(1ms); }
 Task<> yield(World&) { co_await Yield(); }
 
