@@ -102,7 +102,7 @@ Task<> in_deadline(Balance& balance, Inner inner) {
   }
 }
 Task<> in_shield(Balance& balance, Inner inner) { co_await shielded(inner(balance)); }
-Task<> in_outcome(Balance& balance, Inner inner) { co_await outcome(inner(balance)); }
+Task<> in_outcome(Balance& balance, Inner inner) { static_cast<void>(co_await outcome(inner(balance))); }
 Task<> in_when_all(Balance& balance, Inner inner) { co_await when_all(inner(balance), works(balance, 2ms)); }
 Task<> in_when_any(Balance& balance, Inner inner) { co_await when_any(inner(balance), works(balance, 3ms)); }
 Task<> in_settled(Balance& balance, Inner inner) {
