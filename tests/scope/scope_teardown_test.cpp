@@ -48,12 +48,12 @@ Task<> body(TaskGroup& group, int& alive) {
   co_return;
 }
 Task<> everything(int& alive) {
-  co_await timeout(
+  static_cast<void>(co_await timeout(
       1h,
       deadline(Instant(2h), outcome(when_all(timeout(1h, shielded(sleeps(Counted(alive), 2h))),
                                              when_any(sleeps(Counted(alive), 2h), sleeps(Counted(alive), 2h)),
                                              when_all_settled(sleeps(Counted(alive), 2h)),
-                                             with_task_group(body, std::ref(alive))))));
+                                             with_task_group(body, std::ref(alive)))))));
 }
 
 TEST_CASE("Scopes: an executor destroys all that is suspended in them, at any moment, and once") {
