@@ -170,6 +170,14 @@ std::string describe_livelock(Instant now, const std::vector<ThreadReport>& thre
   return text;
 }
 
+std::string describe_stuck(Instant now, Duration waited, const std::vector<ThreadReport>& threads) {
+  const Duration whole = waited - waited % std::chrono::milliseconds(1);
+  std::string text = "virtual time stands at " + to_string(now.time_since_epoch()) + " since " +
+                     to_string(whole) + " of real time, for real operations that do not end";
+  for (const ThreadReport& thread : threads) text += "\n  " + to_string(thread);
+  return text;
+}
+
 }  // namespace
 
 Deadlock::Deadlock(Instant now, std::vector<ThreadReport> threads)
@@ -178,6 +186,10 @@ Deadlock::Deadlock(Instant now, std::vector<ThreadReport> threads)
 
 Livelock::Livelock(Instant now, std::vector<ThreadReport> threads)
     : std::runtime_error(describe_livelock(now, threads)),
+      threads_(std::make_shared<const std::vector<ThreadReport>>(std::move(threads))) {}
+
+OperationStuck::OperationStuck(Instant now, Duration waited, std::vector<ThreadReport> threads)
+    : std::runtime_error(describe_stuck(now, waited, threads)),
       threads_(std::make_shared<const std::vector<ThreadReport>>(std::move(threads))) {}
 
 }  // namespace bide

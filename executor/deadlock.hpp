@@ -44,4 +44,19 @@ class Livelock : public std::runtime_error {
   std::shared_ptr<const std::vector<ThreadReport>> threads_;
 };
 
+/// Thrown by `run` in virtual time when time has stood still too long for real operations that do not end:
+/// ExecutorOptions::operation_watchdog. `what()` names them, with the threads that wait for them.
+///
+/// The threads stay as they are, and `run` goes on waiting.
+class OperationStuck : public std::runtime_error {
+ public:
+  OperationStuck(Instant now, Duration waited, std::vector<ThreadReport> threads);
+
+  /// Every live thread, in submit order.
+  const std::vector<ThreadReport>& threads() const { return *threads_; }
+
+ private:
+  std::shared_ptr<const std::vector<ThreadReport>> threads_;
+};
+
 }  // namespace bide

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include <bide/executor/blocking_pool.hpp>
 #include <bide/executor/cancel_scope.hpp>
 #include <bide/executor/obligation.hpp>
 
@@ -59,6 +60,7 @@ Executor::~Executor() {
     auto& next = static_cast<Runnable&>(*node);
     if (next.state == Runnable::State::posted) next.call(next, Runnable::Disposal::drop);
   }
+  drain_operations();
   // First no wait is left anywhere, so that destructors of one thread can't wake another; then the frames go.
   std::vector<GreenThread*> threads = threads_by_id();
   for (GreenThread* thread : threads) {
@@ -76,6 +78,8 @@ Executor::~Executor() {
     }
     destroy(thread);
   }
+  driver_.reset();
+  blocking_pool_.reset();
   for (ResultSlot* slot : kept_errors_) slot->keeper = nullptr;
   print_errors_not_thrown();
 }
@@ -216,6 +220,7 @@ void Executor::cancel_wait(GreenThread& thread) {
     timers_.cancel(thread);
   } else if (thread.state == Runnable::State::waiting) {
     if (Wait& wait = thread.wait(); !wait.gone()) {
+      if (wait.ask_to_end()) return;  // comes back by its wake
       wait.withdraw();
       wait.withdrawn();
     }

@@ -14,6 +14,7 @@
 #include <bide/executor/cancelled.hpp>
 #include <bide/executor/choice.hpp>
 #include <bide/executor/deadlock.hpp>
+#include <bide/executor/driver.hpp>
 #include <bide/executor/green_thread.hpp>
 #include <bide/executor/observer.hpp>
 #include <bide/executor/post.hpp>
@@ -27,7 +28,9 @@
 
 namespace bide {
 
+class BlockingPool;
 class DeadlineScope;
+class OperationWait;
 
 enum class TimeMode : std::uint8_t {
   real_time,     // CLOCK_MONOTONIC; run waits for what is due
@@ -58,6 +61,13 @@ struct ExecutorOptions {
   /// to wait for one before that counts as a Deadlock. Duration::max(): for ever, for a program that is fed by
   /// posts alone.
   Duration deadlock_after = std::chrono::seconds(5);
+  /// Real I/O: which driver, and with what means.
+  DriverOptions io{};
+  /// How many OS threads at most do blocking work: `offload`, and files where the driver has no way of its own.
+  std::size_t blocking_threads = 4;
+  /// Virtual time stands still while a real operation is in flight. After so much real time in which none ended, `run`
+  /// throws OperationStuck. Duration::max(): never.
+  Duration operation_watchdog = std::chrono::seconds(30);
 };
 
 /// Trivially destructible on purpose: g++ 12 destroys other temporaries in a co_await expression twice.
@@ -176,6 +186,16 @@ class Executor {
     return attached_errors_.of(error);
   }
 
+  /// The driver, if there has been need of one yet: executor/io makes it with the first operation.
+  Driver* driver() const { return driver_.get(); }
+  /// Requires: there is none.
+  void install(std::unique_ptr<Driver> driver);
+  /// What a driver has to watch: see PostBox. Throws: std::system_error.
+  int wake_descriptor() { return post_box_->wake_descriptor(); }
+  /// Made at the first call.
+  BlockingPool& blocking_pool();
+  const ExecutorOptions& options() const { return options_; }
+
   /// The executor whose thread or post is running. Requires: there is one.
   static Executor& current();
 
@@ -185,6 +205,7 @@ class Executor {
   friend struct GreenThread;
   friend class GroupScope;
   friend class Obligation;
+  friend class OperationWait;
   template <class T>
   friend class Handle;
   friend class ResultSlot;
@@ -228,10 +249,20 @@ class Executor {
   void look_outside();
   void release_due(Instant upto);
   bool pass_time(Instant limit);
-  bool wait_for_post();
+  bool wait_for_outside();
+  void wait_for_operation();
+  void wait_outside(Duration longest);
   void move_time(Instant to);
   void arm_entered_deadlines();
   Instant read_clock() const;
+
+  // executor/outside.cpp
+  void operation_started() { ++operations_; }
+  void operation_ended() {
+    --operations_;
+    operations_held_.reset();
+  }
+  void drain_operations() noexcept;
 
   // executor/executor.cpp
   void begin_run();
@@ -274,8 +305,13 @@ class Executor {
   std::uint16_t locks_at_end_ = 0;  // of the thread that is being destroyed
   std::uint64_t fair_selects_ = 0;
   std::shared_ptr<PostBox> post_box_;
-  std::vector<Runnable*> posts_;            // scratch of look_outside
-  std::vector<QueueNode*> equals_;          // scratch of next_ready, with a chooser
+  std::unique_ptr<BlockingPool> blocking_pool_;
+  std::unique_ptr<Driver> driver_;
+  std::size_t operations_ = 0;  // that threads wait for
+  std::optional<Instant>
+      operations_held_;             // since when, in real time, none has ended while virtual time waits
+  std::vector<Runnable*> posts_;    // scratch of look_outside
+  std::vector<QueueNode*> equals_;  // scratch of next_ready, with a chooser
   std::vector<std::exception_ptr> errors_;  // of detached threads
   std::size_t errors_thrown_ = 0;           // of those, how many a run has thrown or told of
   AttachedErrors attached_errors_;          // to those that groups threw

@@ -1,12 +1,16 @@
 #include <bide/executor/post.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
+#include <system_error>
 
 #include <linux/futex.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bide/executor/driver.hpp>
 #include <bide/timers/clock.hpp>
 
 namespace bide {
@@ -33,9 +37,27 @@ bool PostBox::push(std::uint64_t source, Runnable* call) {
     call->call(*call, Runnable::Disposal::drop);  // outside the lock: its destructor may post
     return false;
   }
-  // Either this exchange sees the executor asleep, or the executor sees `pending_` before it falls asleep.
-  if (asleep_.exchange(0, std::memory_order_seq_cst) != 0) futex(asleep_, FUTEX_WAKE, 1, nullptr);
+  wake_up();
   return true;
+}
+
+void PostBox::nudge() {
+  pending_.store(true, std::memory_order_seq_cst);
+  wake_up();
+}
+
+// Either this exchange sees the executor asleep, or the executor sees `pending_` before it falls asleep.
+void PostBox::wake_up() {
+  switch (asleep_.exchange(awake, std::memory_order_seq_cst)) {
+    case in_futex:
+      futex(asleep_, FUTEX_WAKE, 1, nullptr);
+      break;
+    case in_driver:
+      ::eventfd_write(wake_descriptor_, 1);
+      break;
+    default:
+      break;
+  }
 }
 
 void PostBox::take(std::vector<Runnable*>& out) {
@@ -55,15 +77,33 @@ void PostBox::wait(Duration longest) {
   RealClock clock;
   const Instant end = add_saturating(clock.now(), longest);
   for (Instant now = clock.now(); now < end && !pending(); now = clock.now()) {
-    asleep_.store(1, std::memory_order_seq_cst);
+    asleep_.store(in_futex, std::memory_order_seq_cst);
     if (!pending_.load(std::memory_order_seq_cst)) {
       // A kernel refuses seconds that overflow its own clock; a day is as good as for ever, the loop looks again.
       const std::int64_t nanoseconds = std::min<std::int64_t>((end - now).count(), 86'400'000'000'000);
       const timespec timeout{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
-      futex(asleep_, FUTEX_WAIT, 1, &timeout);
+      futex(asleep_, FUTEX_WAIT, in_futex, &timeout);
     }
-    asleep_.store(0, std::memory_order_seq_cst);
+    asleep_.store(awake, std::memory_order_seq_cst);
   }
+}
+
+void PostBox::wait_in(Driver& driver, Duration longest) {
+  asleep_.store(in_driver, std::memory_order_seq_cst);
+  if (!pending_.load(std::memory_order_seq_cst)) driver.wait(longest);
+  asleep_.store(awake, std::memory_order_seq_cst);
+}
+
+int PostBox::wake_descriptor() {
+  if (wake_descriptor_ < 0) {
+    wake_descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  }
+  return wake_descriptor_;
+}
+
+PostBox::~PostBox() {
+  if (wake_descriptor_ >= 0) ::close(wake_descriptor_);
 }
 
 void PostBox::close() {

@@ -12,6 +12,8 @@
 
 namespace bide {
 
+class Driver;
+
 /// Where a posted function lives: the frame pool belongs to one OS thread, so what crosses does not use it.
 enum class PostedFrom : std::uint8_t { same_thread, other_thread };
 
@@ -66,6 +68,11 @@ class PostedCall final : public Runnable {
 /// Everything else of an executor belongs to one OS thread. Outlives the executor while a Poster is left.
 class PostBox {
  public:
+  PostBox() = default;
+  ~PostBox();
+  PostBox(const PostBox&) = delete;
+  PostBox& operator=(const PostBox&) = delete;
+
   /// False: the executor is gone, and the function was dropped.
   bool push(std::uint64_t source, Runnable* call);
 
@@ -75,8 +82,18 @@ class PostBox {
   /// The posts so far, by (source, order within the source), appended to `out`.
   void take(std::vector<Runnable*>& out);
 
+  /// Makes `pending` true, and wakes the executor: something has ended elsewhere. From any OS thread.
+  void nudge();
+
   /// Blocks the calling OS thread until a post is pending or `longest` of real time has passed.
   void wait(Duration longest);
+
+  /// The same within the driver, which also waits for the outside, and watches `wake_descriptor`.
+  void wait_in(Driver& driver, Duration longest);
+
+  /// An eventfd that becomes readable when a post comes while the executor waits in a driver. Made at the first call,
+  /// closed with the box: no post can meet a closed one. Throws: std::system_error.
+  int wake_descriptor();
 
   /// No post is taken any more; what is left is dropped.
   void close();
@@ -84,6 +101,8 @@ class PostBox {
   std::uint64_t next_source() { return ++sources_; }
 
  private:
+  void wake_up();
+
   struct Item {
     std::uint64_t source;
     std::uint64_t number;  // of the post, over all sources: keeps the order within one
@@ -95,8 +114,13 @@ class PostBox {
   std::uint64_t posts_ = 0;
   bool closed_ = false;
   std::atomic<bool> pending_ = false;
-  std::atomic<std::uint32_t> asleep_ = 0;  // a futex: 1 while the executor waits
-  std::vector<Item> taken_;                // the executor's OS thread only, as is sources_
+  // A futex, too.
+  static constexpr std::uint32_t awake = 0;
+  static constexpr std::uint32_t in_futex = 1;
+  static constexpr std::uint32_t in_driver = 2;
+  std::atomic<std::uint32_t> asleep_ = awake;
+  int wake_descriptor_ = -1;  // set before the executor is ever `in_driver`
+  std::vector<Item> taken_;   // the executor's OS thread only, as is sources_
   std::uint64_t sources_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <bide/executor/blocking_pool.hpp>
 #include <bide/executor/deadline_scope.hpp>
 #include <bide/executor/executor.hpp>
 #include <bide/executor/group_scope.hpp>
@@ -140,14 +141,16 @@ void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {
   thread.sleeps(sleep);
 }
 
-// Due timers, then posts. In virtual time no timer is due before time has passed.
+// Due timers, then completions, then posts. In virtual time no timer is due before time has passed.
 void Executor::look_outside() {
   if (!virtual_time_) {
     now_ = now();
     release_due(now_);
   }
+  if (driver_ != nullptr) driver_->collect();
   if (!post_box_->pending()) return;
   post_box_->take(posts_);
+  if (blocking_pool_ != nullptr) blocking_pool_->collect();
   for (Runnable* call : posts_) ready_.push(*call);
   posts_.clear();
 }
@@ -179,6 +182,10 @@ void Executor::release_due(Instant upto) {
 
 // Nothing is ready. False: nothing can become ready up to the limit.
 bool Executor::pass_time(Instant limit) {
+  if (virtual_time_ && operations_ > 0) {
+    wait_for_operation();
+    return true;
+  }
   const Instant due = timers_.next_due().value_or(Instant::max());
   const bool any_due = !timers_.empty() && due <= limit;
   if (any_due && virtual_time_) {
@@ -186,20 +193,12 @@ bool Executor::pass_time(Instant limit) {
     release_due(due);
     return true;
   }
-  if (limit == Instant::max() && !any_due) return wait_for_post();
+  if (limit == Instant::max() && !any_due) return wait_for_outside();
   if (virtual_time_) return false;
   const Instant until = any_due ? due : limit;
   if (until <= now_) return false;
-  post_box_->wait(until - now_);
+  wait_outside(until - now_);
   return true;
-}
-
-// Only a post could make something ready. False: none came, or nobody is there to send one.
-bool Executor::wait_for_post() {
-  const bool might_come = !virtual_time_ || post_box_.use_count() > 1;  // somebody holds a Poster
-  if (threads_.empty() || !might_come) return false;
-  post_box_->wait(options_.deadlock_after);
-  return post_box_->pending();
 }
 
 void Executor::move_time(Instant to) {

@@ -25,6 +25,10 @@ class Wait {
   /// destroyed; afterwards nothing may refer to this object.
   virtual void withdraw() noexcept = 0;
 
+  /// Asks the outside for the end of this wait, if only that can end it: the thread stays suspended until it is woken.
+  /// False: it can be withdrawn at once. Called when the thread is cancelled, and before it is destroyed.
+  virtual bool ask_to_end() noexcept { return false; }
+
   /// It was withdrawn, and not because the executor ends: lets those through that it stood in the way of.
   virtual void withdrawn() noexcept {}
 
