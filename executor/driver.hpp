@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -68,7 +69,7 @@ struct DriverStatistics {
 class Driver {
  public:
   /// Cancels all that is in flight, and waits for the last completion of each.
-  virtual ~Driver() = default;
+  virtual ~Driver() { *life_ = nullptr; }
 
   /// Starts it. Errors are results. May complete within the call.
   virtual void start(Operation&) noexcept = 0;
@@ -95,10 +96,18 @@ class Driver {
   virtual std::string_view name() const = 0;
   virtual DriverStatistics statistics() const = 0;
 
+  /// For what may outlive it, as a socket does that was made before the executor: points to this driver, and to nothing
+  /// once that is gone.
+  using Life = std::shared_ptr<Driver*>;
+  const Life& life() const { return life_; }
+
  protected:
   Driver() = default;
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
+
+ private:
+  Life life_ = std::make_shared<Driver*>(this);
 };
 
 }  // namespace bide

@@ -31,6 +31,7 @@ namespace bide {
 class BlockingPool;
 class DeadlineScope;
 class OperationWait;
+class OutsideWork;
 
 enum class TimeMode : std::uint8_t {
   real_time,     // CLOCK_MONOTONIC; run waits for what is due
@@ -206,6 +207,7 @@ class Executor {
   friend class GroupScope;
   friend class Obligation;
   friend class OperationWait;
+  friend class OutsideWork;
   template <class T>
   friend class Handle;
   friend class ResultSlot;

@@ -8,6 +8,18 @@
 
 namespace bide {
 
+void OutsideWork::begin(Executor& executor) noexcept {
+  require(!begun(), "work outside is begun twice");
+  executor_ = &executor;
+  executor.operation_started();
+}
+
+void OutsideWork::end() noexcept {
+  if (!begun()) return;
+  executor_->operation_ended();
+  executor_ = nullptr;
+}
+
 void OperationWait::started(Frame& frame) {
   park(frame);
   thread()->executor->operation_started();

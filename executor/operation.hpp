@@ -10,6 +10,7 @@ namespace bide {
 
 class BlockingPool;
 class Driver;
+class Executor;
 
 /// One request to the outside: which call, on what, and its result. Lives in the awaiting frame or in the object
 /// that repeats it, never moves while in flight, and all memory that it points to stays until it has ended.
@@ -85,6 +86,25 @@ struct Operation {
   ~Operation() = default;
 };
 
+/// Says that somebody waits for the outside, though not for an operation of its own: for the next result of one that
+/// repeats, or for the end of one that was given up. The executor stays in its run until then, and virtual time stands
+/// still.
+class OutsideWork {
+ public:
+  OutsideWork() = default;
+  OutsideWork(const OutsideWork&) = delete;
+  OutsideWork& operator=(const OutsideWork&) = delete;
+
+  /// Requires: not begun.
+  void begin(Executor& executor) noexcept;
+  /// Once begun, ended once: twice is once.
+  void end() noexcept;
+  bool begun() const { return executor_ != nullptr; }
+
+ private:
+  Executor* executor_ = nullptr;
+};
+
 /// The await of an Operation: suspends the thread until the last result has come.
 ///
 /// Nothing outlives its owner: a cancel asks the driver, and the thread stays suspended until the kernel has let go.
@@ -94,8 +114,8 @@ struct Operation {
 /// `begin`; `await_resume` calls `end`.
 class OperationWait : public Wait, protected Operation {
  public:
-  void withdraw() noexcept final;
-  bool ask_to_end() noexcept final;
+  void withdraw() noexcept override;
+  bool ask_to_end() noexcept override;
   std::string remedy() const override { return "bring it about from outside"; }
 
  protected:
