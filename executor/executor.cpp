@@ -49,7 +49,9 @@ Executor::Executor(ExecutorOptions options)
       post_box_(std::make_shared<PostBox>()) {
   require(options.resumes_per_turn > 0, "ExecutorOptions::resumes_per_turn is 0");
   require(options.clock == nullptr || !virtual_time_, "ExecutorOptions::clock is for real time");
-  if (!virtual_time_) now_ = now();
+  if (virtual_time_) return;
+  now_ = now();
+  lateness_ = std::make_unique<Lateness>();
 }
 
 Executor::~Executor() {
@@ -248,8 +250,15 @@ RunReport Executor::report() const {
                    .now = now(),
                    .unfinished = describe_threads(),
                    .errors = errors_,
-                   .digest = std::nullopt};
+                   .digest = std::nullopt,
+                   .lateness = {}};
   if (options_.digest == ExecutorOptions::Digest::on) report.digest = digest_;
+  if (lateness_ != nullptr) {
+    report.lateness = {.count = lateness_->count(),
+                       .p50 = lateness_->at(500),
+                       .p99 = lateness_->at(990),
+                       .longest = lateness_->longest()};
+  }
   return report;
 }
 

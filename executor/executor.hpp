@@ -24,6 +24,7 @@
 #include <bide/queue/run_queue.hpp>
 #include <bide/timers/clock.hpp>
 #include <bide/timers/instant.hpp>
+#include <bide/timers/lateness.hpp>
 #include <bide/timers/timer_list.hpp>
 
 namespace bide {
@@ -299,6 +300,7 @@ class Executor {
   bool in_run_ = false;
   Phase phase_ = Phase::open;
   TimerList timers_;
+  std::unique_ptr<Lateness> lateness_;          // in real time
   DeadlineScope* entered_deadlines_ = nullptr;  // in this turn: armed if the thread suspends inside
   std::vector<GreenThread*> threads_;           // alive, in no order
   std::uint64_t last_id_ = 0;

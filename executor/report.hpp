@@ -76,6 +76,14 @@ struct ScheduleDigest {
 /// 32 hexadecimal digits.
 std::string to_string(const ScheduleDigest&);
 
+/// How late timers fired, in real time. Never early.
+struct LatenessReport {
+  std::uint64_t count = 0;
+  Duration p50{};
+  Duration p99{};
+  Duration longest{};
+};
+
 /// How a run went. The counts are since the executor was made, so they go on over several runs.
 struct RunReport {
   std::uint64_t resumes = 0;  // how often a thread was given the CPU
@@ -84,6 +92,7 @@ struct RunReport {
   std::vector<ThreadReport> unfinished;    // threads still alive, in submit order
   std::vector<std::exception_ptr> errors;  // of detached threads, in the order in which they were thrown
   std::optional<ScheduleDigest> digest;    // with ExecutorOptions::digest
+  LatenessReport lateness;                 // all zero in virtual time
 };
 
 }  // namespace bide

@@ -176,7 +176,16 @@ void Executor::release_due(Instant upto) {
         return static_cast<TimedCall&>(alarm).due();
     }
   };
-  while (timers_.release(upto, fire) > 0) {
+  if (virtual_time_) {
+    while (timers_.release(upto, fire) > 0) {
+    }
+    return;
+  }
+  for (;;) {
+    const Instant due = timers_.next_due().value_or(Instant::max());
+    const std::size_t count = timers_.release(upto, fire);
+    if (count == 0) return;
+    for (std::size_t timer = 0; timer < count; ++timer) lateness_->add(now_ - due);
   }
 }
 

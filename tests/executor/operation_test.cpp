@@ -241,7 +241,7 @@ TEST_CASE("Operation: in real time a thread that waits for one is not deadlocked
   CHECK(setup.log == Log{"1: 10"});
 }
 
-TEST_CASE("BlockingPool: runs calls elsewhere, and virtual time waits for them") {
+TEST_CASE("BlockingPool: runs calls elsewhere, and virtual time waits for them", "[threads]") {
   Executor executor({.time = TimeMode::virtual_time});
   std::binary_semaphore go{0};
   Log log;
@@ -265,7 +265,7 @@ TEST_CASE("BlockingPool: runs calls elsewhere, and virtual time waits for them")
   CHECK(log == Log{"result 42", "woke"});
 }
 
-TEST_CASE("BlockingPool: a cancel takes out what has not begun, and awaits what has") {
+TEST_CASE("BlockingPool: a cancel takes out what has not begun, and awaits what has", "[threads]") {
   Executor executor({.time = TimeMode::virtual_time, .blocking_threads = 1});
   std::binary_semaphore first{0};
   std::binary_semaphore second{0};
@@ -304,7 +304,7 @@ TEST_CASE("BlockingPool: a cancel takes out what has not begun, and awaits what 
   CHECK(log == Log{"second cancelled", "first 42"});
 }
 
-TEST_CASE("BlockingPool: many calls on few threads all end") {
+TEST_CASE("BlockingPool: many calls on few threads all end", "[threads]") {
   Executor executor({.time = TimeMode::virtual_time, .blocking_threads = 3});
   int ended = 0;
   std::vector<std::unique_ptr<std::binary_semaphore>> open;

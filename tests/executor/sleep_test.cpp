@@ -233,6 +233,18 @@ TEST_CASE("Sleep: a clock that leaps ahead wakes each thread once, in the order 
   CHECK(wakes[2].first == 1);
 }
 
+TEST_CASE("Sleep: the report tells how late timers fired") {
+  Wakes wakes;
+  ScriptedClock clock({0ms, 0ms, 0ms, 0ms, 0ms, 0ms, 0ms, 0ms, 3600s});
+  Executor executor({.time = TimeMode::real_time, .clock = &clock});
+  for (const int id : {1, 2, 3}) executor.submit(sleeps(wakes, id, id * 1ms));
+  const LatenessReport lateness = executor.run().lateness;
+  CHECK(lateness.count == 3);
+  CHECK(lateness.p50 >= 3599s);
+  CHECK(lateness.longest == 3600s - 1ms);
+  CHECK(lateness.p99 == lateness.longest);
+}
+
 Task<> yields_until(const bool& woken, int& yields_count) {
   for (; !woken && yields_count < 1'000'000; ++yields_count) co_await Yield();
 }
