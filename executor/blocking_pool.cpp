@@ -116,6 +116,13 @@ void BlockingPool::collect() noexcept {
   }
 }
 
+void BlockingPool::wait_for_end() noexcept {
+  std::unique_lock lock(mutex_);
+  end_awaited_ = true;
+  end_waits_.wait(lock, [this] { return ended_.first != nullptr; });
+  end_awaited_ = false;
+}
+
 void BlockingPool::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -131,6 +138,7 @@ void BlockingPool::work() {
     lock.lock();
     operation->result = result;
     ended_.push(*operation);
+    if (end_awaited_) end_waits_.notify_one();
     told_.nudge();
   }
 }

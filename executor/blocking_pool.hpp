@@ -34,6 +34,9 @@ class BlockingPool {
   /// Tells what has ended: by `completed`, on the executor's OS thread.
   void collect() noexcept;
 
+  /// Blocks the calling OS thread until something has ended that is not told yet. Requires: something is in flight.
+  void wait_for_end() noexcept;
+
  private:
   struct List {  // first in, first out, through Operation::next and previous
     Operation* first = nullptr;
@@ -51,11 +54,13 @@ class BlockingPool {
   std::size_t thread_limit_;
   std::mutex mutex_;
   std::condition_variable work_waits_;  // all below are guarded by mutex_
+  std::condition_variable end_waits_;
   List waiting_;
   List ended_;
   std::size_t waiting_count_ = 0;
   std::size_t idle_ = 0;  // threads that wait for work
   bool closed_ = false;
+  bool end_awaited_ = false;
   std::vector<std::thread> threads_;
 };
 
