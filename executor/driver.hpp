@@ -81,6 +81,10 @@ class Driver {
   /// and nothing has ended.
   virtual void collect() noexcept = 0;
 
+  /// The same, when nothing is ready: unless this makes something ready, `wait` follows, or `collect` at the end of the
+  /// run. What these do as well may be left to them, so that one system call submits and waits.
+  virtual void collect_before_wait() noexcept { collect(); }
+
   /// Submits what was started, and blocks until something has ended, the wake descriptor is readable, a signal came, or
   /// so much real time has passed. Tells nothing: `collect` does.
   virtual void wait(Duration longest) noexcept = 0;

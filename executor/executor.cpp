@@ -109,7 +109,7 @@ bool Executor::run_one() {
   const Entered entered(*this);
   look_outside();
   check_progress();
-  while (ready_.empty() && pass_time(Instant::max())) look_outside();
+  while (ready_.empty() && goes_on(Instant::max())) look_outside();
   const bool ran = run_ready(1) > 0;
   if (threads_.empty() || !ran) end_run();
   return ran;

@@ -251,6 +251,7 @@ class Executor {
   void sleep(GreenThread& thread, const SleepUntil& sleep);
   void look_outside();
   void release_due(Instant upto);
+  bool goes_on(Instant limit);
   bool pass_time(Instant limit);
   bool wait_for_outside();
   void wait_for_operation();

@@ -19,7 +19,7 @@ void Executor::drive(Instant limit) {
     run_ready(options_.resumes_per_turn);
     look_outside();
     check_progress();
-    if (ready_.empty() && !pass_time(limit)) return;
+    if (ready_.empty() && !goes_on(limit)) return;
   }
 }
 
@@ -147,7 +147,13 @@ void Executor::look_outside() {
     now_ = now();
     release_due(now_);
   }
-  if (driver_ != nullptr) driver_->collect();
+  if (driver_ != nullptr) {
+    if (ready_.empty() && !post_box_->pending()) {
+      driver_->collect_before_wait();
+    } else {
+      driver_->collect();
+    }
+  }
   if (!post_box_->pending()) return;
   post_box_->take(posts_);
   if (blocking_pool_ != nullptr) blocking_pool_->collect();
@@ -189,7 +195,15 @@ void Executor::release_due(Instant upto) {
   }
 }
 
-// Nothing is ready. False: nothing can become ready up to the limit.
+// Nothing is ready. False: nothing will be up to the limit; what was started goes out all the same.
+bool Executor::goes_on(Instant limit) {
+  if (pass_time(limit)) return true;
+  if (driver_ == nullptr) return false;
+  driver_->collect();
+  return !ready_.empty();
+}
+
+// False: time alone makes nothing ready up to the limit.
 bool Executor::pass_time(Instant limit) {
   if (virtual_time_ && operations_ > 0) {
     wait_for_operation();
