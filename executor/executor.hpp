@@ -146,7 +146,8 @@ class Executor {
 
   /// Runs all that happens up to and including the instant, then sets the clock to it (virtual time: a tick, if
   /// that moves it). Threads may be left, waiting or asleep; that is no Deadlock, since the caller goes on.
-  /// Throws: the first error of a detached thread, once all threads have ended; Livelock.
+  /// Throws: the first error of a detached thread, in the call in which the last thread has ended; until then it is
+  ///         in the report, and the others are cancelled. Livelock.
   RunReport run_until(Instant limit);
   RunReport run_for(Duration duration);
 

@@ -146,3 +146,48 @@ TEST_CASE("RateLimiter: goes first, or the executor does, with waiters") {
   limiter.reset();
   executor.reset();
 }
+
+TEST_CASE("RateLimiter: at the last instants a token that comes in time is given, and a later one never") {
+  Executor executor(virtual_time);
+  RateLimiter limiter(Rate(1, 5ns), 2);
+  Timeline timeline;
+  const auto takes_both_by_name = [&](const char* name) -> Task<> {
+    co_await SleepUntil(Instant::max() - 12ns);
+    co_await limiter.acquire(2);
+    timeline.push_back(name + std::string(" with ") +
+                       std::to_string((Instant::max() - executor.now()).count()) + " ns left");
+  };
+  for (const char* name : {"a", "b", "c"}) executor.submit(takes_both_by_name(name));
+  CHECK_THROWS_WITH(executor.run(), Catch::Contains("1 thread waits") &&
+                                        Catch::Contains("thread 3 (normal) waits for 2 tokens"));
+  CHECK(timeline == Timeline{"a with 12 ns left", "b with 2 ns left"});
+  CHECK(limiter.waiters() == 1);
+  executor.stop();
+  executor.run();
+  CHECK(limiter.waiters() == 0);
+}
+
+TEST_CASE("RateLimiter: the largest amounts and rates overflow nothing, from the first instant to the last") {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const Rate rate =
+      GENERATE(Rate(1, Duration::max()), Rate(most, Duration::max()), Rate(most, 1ns), Rate(1, 1ns));
+  Executor executor(virtual_time);
+  RateLimiter limiter(rate, most);
+  Timeline timeline;
+  const auto takes_all_at = [&](Instant instant) -> Task<> {
+    co_await SleepUntil(instant);
+    co_await takes(limiter, most, timeline, "all");
+    co_await limiter.acquire(most);
+  };
+  executor.submit(takes_all_at(Instant(0ns)));
+  executor.submit(takes_all_at(Instant::max() - 1ns));
+  executor.submit(takes_all_at(Instant::max()));
+  try {
+    executor.run();
+  } catch (const Deadlock&) {
+    executor.stop();
+    executor.run();
+  }
+  CHECK(!timeline.empty());
+  CHECK(limiter.waiters() == 0);
+}
