@@ -110,6 +110,11 @@ void GroupScope::fail(std::exception_ptr error) {
   cancel();
 }
 
+void GroupScope::refused(std::exception_ptr error) {
+  errors_.push_back(std::move(error));
+  cancel();
+}
+
 void GroupScope::close() {
   require(size_ == 0, "a group is left before its threads have ended");
   GreenThread& thread = *thread_;

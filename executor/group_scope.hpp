@@ -31,6 +31,8 @@ class GroupScope : public CancelScope {
   const std::vector<std::exception_ptr>& errors() const { return errors_; }
   /// A member has failed.
   void fail(std::exception_ptr error);
+  /// One could not be made: cancels the others, and `close` throws it, whatever cancels the group else.
+  void refused(std::exception_ptr error);
 
   /// Leaves. Requires: all members have ended.
   /// Throws:   the first error; the others are attached to it (Executor::attached_errors). Cancelled, when

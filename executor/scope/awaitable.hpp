@@ -54,16 +54,24 @@ Task<Awaited<Awaitable>> await_kept(Kept<Awaitable> kept) {
   co_return co_await std::forward<Awaitable>(kept);
 }
 
+/// Combinators that make a thread of each argument refuse what belongs to the thread that got it, a Guard: it
+/// would be held by a thread that ends at once.
+template <class T>
+constexpr void refuse_bound_to_thread() {
+  static_assert(
+      !requires { typename std::remove_cvref_t<T>::BoundToThread; },
+      "this would be held by a thread that ends at once: lock in the thread that goes on");
+}
+
 /// The awaitable as a task, for a thread of its own. A Task is one already, and costs nothing more.
 template <class T>
 Task<T> to_task(Task<T>&& task) {
+  refuse_bound_to_thread<T>();
   return std::move(task);
 }
 template <class Awaitable>
 Task<Awaited<Awaitable>> to_task(Awaitable&& awaitable) {
-  static_assert(
-      !requires { typename std::remove_cvref_t<Awaited<Awaitable>>::BoundToThread; },
-      "this would be held by a thread that ends at once: lock in the thread that goes on");
+  refuse_bound_to_thread<Awaited<Awaitable>>();
   return await_kept<Awaitable>(std::forward<Awaitable>(awaitable));
 }
 

@@ -134,6 +134,7 @@ requires(sizeof...(Awaitables) > 0) auto when_any(Awaitables&&... awaitables) {
 /// As `when_any`, for any number of one kind: `value` is the winner's. Requires: at least one.
 template <class T>
 Task<FirstOf<ResultValue<T>>> when_any(std::vector<Task<T>> tasks) {
+  refuse_bound_to_thread<T>();
   require(!tasks.empty(), "when_any of nothing");
   GroupScope scope;
   scope.enter();
