@@ -15,12 +15,19 @@ std::size_t first_child_of(std::size_t slot) { return arity * slot + 1; }
 
 }  // namespace
 
-void TimerList::arm(Timer& timer, Instant at, std::uint64_t place_in_order) {
+// Inside a release an old place could lie before timers of its instant that have fired already.
+void TimerList::arm(Timer& timer, Instant at, std::uint64_t place) {
+  require(place < next_sequence_, "a timer was armed at a place that was not taken");
+  require(!releasing_, "a timer was armed at a place from inside a release");
+  insert(timer, at, place);
+}
+
+void TimerList::insert(Timer& timer, Instant at, std::uint64_t sequence) {
   require(!timer.armed(), "a timer was armed twice");
   require(at >= released_, "a timer was armed before the instant being released");
   const std::size_t slot = entries_.size();
   require(slot < Timer::no_slot, "more timers than slots");
-  entries_.push_back(Entry{at, place_in_order, &timer});
+  entries_.push_back(Entry{at, sequence, &timer});
   move_up(slot, entries_.back());
 }
 

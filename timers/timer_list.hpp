@@ -39,7 +39,7 @@ class Timer {
 ///   2. entries_[i].timer->slot_ == i. Hence every entry is live, and a timer without an entry is not armed.
 ///   3. Sequences are unique and grow with every arm or place taken, so no two entries tie.
 ///
-/// Order:  (instant, arm sequence). Nothing else decides: no address, no history of cancels.
+/// Order:  (instant, sequence of the arm, or of the place that was taken for it). Nothing else decides: no address, no history of cancels.
 /// Cost:   24 bytes a timer in the array, which doubles when it is full. O(log n) for arm, cancel and release
 ///         of n timers, O(1) for next_due whatever was cancelled.
 /// Source: D. B. Johnson, "Priority queues with update and finding minimum spanning trees", 1975 (d-ary heap)
@@ -54,11 +54,15 @@ class TimerList {
   ///
   /// Requires: `timer` is not armed; inside a release, `at` is not before the instant being released.
   /// Throws:   std::bad_alloc when the array has to grow and cannot; nothing has changed then. See reserve.
-  void arm(Timer& timer, Instant at) { arm(timer, at, take_place()); }
+  void arm(Timer& timer, Instant at) { insert(timer, at, take_place()); }
 
   /// For a timer that most often turns out not to be needed: takes its place in the order now, at no cost.
+  ///
+  /// Returns: the place, to arm one timer at, or none. It stays good over releases and clear.
   std::uint64_t take_place() { return next_sequence_++; }
-  /// Arms it at the place that was taken for it. Not from inside a release.
+  /// Puts `timer` among those of the same instant where it would be had it been armed when the place was taken.
+  ///
+  /// Requires: the place was taken here, and no other timer was armed at it; no release is under way.
   void arm(Timer& timer, Instant at, std::uint64_t place);
 
   /// Takes `timer` out; it is not fired, also when the release under way had yet to come to it.
@@ -105,6 +109,7 @@ class TimerList {
   bool due_in_release() const {
     return !entries_.empty() && entries_.front().at == released_ && entries_.front().sequence < release_end_;
   }
+  void insert(Timer& timer, Instant at, std::uint64_t sequence);
   Timer& take_first();
   void remove(std::size_t slot);
   void place(std::size_t slot, const Entry& entry);

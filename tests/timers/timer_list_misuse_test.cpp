@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -52,6 +53,15 @@ TEST_CASE("TimerList: a broken contract ends the process, in every build") {
   CHECK(aborts(
       [&] { timers.release(soon, [&](Timer&) noexcept { timers.release(soon, [](Timer&) noexcept {}); }); }));
   CHECK(aborts([&] { timers.release(soon, [&](Timer&) noexcept { timers.clear(); }); }));
+  CHECK(aborts([&] { timers.arm(*second, soon, timers.take_place() + 1); }));
+  CHECK(aborts([&] {
+    const std::uint64_t place = timers.take_place();
+    timers.release(soon, [&](Timer&) noexcept { timers.arm(*second, soon, place); });
+  }));
+  CHECK_FALSE(aborts([&] {
+    timers.arm(*second, soon, timers.take_place());
+    timers.cancel(*second);
+  }));
   CHECK_FALSE(aborts([&] { timers.release(soon, [](Timer&) noexcept {}); }));
   timers.clear();
 }

@@ -1,4 +1,4 @@
-// The timer list beside a std::map ordered by (instant, arm sequence): the same random operations on both.
+// The timer list beside a std::map ordered by (instant, sequence): the same random operations on both.
 //
 // BIDE_SEED=<n> runs one seed, BIDE_MODEL_OPERATIONS=<n> changes the length of a run.
 
@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,7 @@ class Pair {
     const std::uint64_t choice = random_.below(100);
     if (choice < 2) return release();
     if (choice < 4) return advance();
+    if (!sleeper.armed() && !sleeper.place && choice < 10) return take_place(sleeper);
     if (!sleeper.armed()) return arm(sleeper);
     if (choice < 60) cancel(sleeper);
   }
@@ -68,6 +70,7 @@ class Pair {
   using Key = std::pair<Instant, std::uint64_t>;
   struct Sleeper : Timer {
     Key key;
+    std::optional<std::uint64_t> place;  // taken, to be armed at later
   };
 
   Instant any_instant() {
@@ -76,10 +79,21 @@ class Pair {
     return add_saturating(now_, Duration(static_cast<std::int64_t>(random_.below(shape_.spread))));
   }
 
+  // The twin's sequence runs beside the list's, so it is the place too.
+  void take_place(Sleeper& sleeper) {
+    sleeper.place = armed_count_++;
+    differed_ |= timers_.take_place() != *sleeper.place;
+  }
+
   void arm(Sleeper& sleeper) {
     const Instant at = any_instant();
-    sleeper.key = {at, armed_count_++};
-    timers_.arm(sleeper, at);
+    if (sleeper.place) {
+      sleeper.key = {at, *sleeper.place};
+      timers_.arm(sleeper, at, *std::exchange(sleeper.place, std::nullopt));
+    } else {
+      sleeper.key = {at, armed_count_++};
+      timers_.arm(sleeper, at);
+    }
     twin_.emplace(sleeper.key, &sleeper);
   }
 
@@ -116,7 +130,8 @@ class Pair {
       if (choice < 4 && other.armed()) cancel(other);
       if (choice < 2 && !twin_.empty())
         cancel(*twin_.begin()->second);  // the next of this release, it may be
-      if (choice >= 2 && choice < 5 && instant <= now_ && !sleeper.armed()) arm(sleeper);
+      if (choice >= 2 && choice < 5 && instant <= now_ && !sleeper.armed() && !sleeper.place) arm(sleeper);
+      if (choice == 5 && !other.armed() && !other.place) take_place(other);
     });
     // Nothing of the pass may be left, and nothing due may have been kept back.
     if (!twin_.empty()) {
