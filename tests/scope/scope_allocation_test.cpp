@@ -8,6 +8,7 @@
 #include <bide/executor/scope/timeout.hpp>
 #include <bide/executor/scope/when_all.hpp>
 #include <bide/executor/scope/when_any.hpp>
+#include <bide/tests/sanitizer.hpp>
 
 // A program of its own: it counts what operator new is asked for.
 
@@ -59,16 +60,8 @@ Task<> repeats(Task<> (*what)(), int times, std::size_t& made) {
   made = allocations - made;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool pool_keeps_memory = false;
-#elif defined(__has_feature)
-constexpr bool pool_keeps_memory = !__has_feature(address_sanitizer);
-#else
-constexpr bool pool_keeps_memory = true;
-#endif
-
 TEST_CASE("Scopes: after warm-up they allocate nothing") {
-  if (!pool_keeps_memory) return;
+  if (bide::test::address_sanitizer) return;  // the frame pool keeps no memory then
   int number = 0;
   for (Task<> (*what)() : {with_timeout, with_try_timeout, with_deadline, with_shield, with_group,
                            with_when_all, with_when_any}) {
