@@ -12,19 +12,26 @@
 
 namespace {
 std::uint64_t allocation_count = 0;
-}
+std::int64_t allocations_alive = 0;
+std::uint64_t failing_allocation = 0;  // the one with this number, as counted above, fails
+}  // namespace
 
 void* operator new(std::size_t bytes) {
-  ++allocation_count;
+  if (++allocation_count == failing_allocation) throw std::bad_alloc();
+  ++allocations_alive;
   if (void* const memory = std::malloc(bytes); memory != nullptr) return memory;
   throw std::bad_alloc();
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++allocation_count;
+  ++allocations_alive;
   return std::malloc(bytes);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  if (memory != nullptr) --allocations_alive;
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
 namespace {
 
@@ -118,6 +125,60 @@ TEST_CASE("Allocation: none after warm-up with promotion, in real time, and for 
 TEST_CASE("Allocation: a cancel allocates no more than the exception that it throws") {
   // __cxa_allocate_exception does not use operator new, so nothing is left to count.
   CHECK(allocations_of(cancels) == 0);
+}
+
+// X4: Photon #1254: set-up failed half way, memory leaked, and the next try met what was left.
+TEST_CASE(
+    "Allocation: an executor for which there is no memory leaves nothing behind, and the next one works") {
+  int failed = 0;
+  for (std::uint64_t step = 1;; ++step) {
+    const std::int64_t alive_before = allocations_alive;
+    bool made = false;
+    failing_allocation = allocation_count + step;
+    try {
+      const Executor executor({.time = TimeMode::virtual_time});
+      made = true;
+    } catch (const std::bad_alloc&) {
+      ++failed;
+    }
+    failing_allocation = 0;
+    const std::int64_t alive_after = allocations_alive;
+    REQUIRE(alive_after == alive_before);
+    Executor next({.time = TimeMode::virtual_time});
+    REQUIRE(next.run().resumes == 0);
+    if (made) break;
+  }
+  CHECK(failed > 0);
+}
+
+Task<> counts_its_turns(int& turns) {
+  co_await Sleep(1ms);
+  ++turns;
+}
+
+TEST_CASE("Allocation: a submit for which there is no memory changes nothing, and the next one works") {
+  int failed = 0;
+  for (std::uint64_t step = 1;; ++step) {
+    Executor executor({.time = TimeMode::virtual_time});
+    int turns = 0;
+    Task<> task = counts_its_turns(turns);
+    bool made = false;
+    failing_allocation = allocation_count + step;
+    try {
+      executor.submit(std::move(task), {.deadline = Instant(5ms)});
+      made = true;
+    } catch (const std::bad_alloc&) {
+      ++failed;
+    }
+    failing_allocation = 0;
+    REQUIRE(executor.size() == (made ? 1 : 0));
+    const std::uint64_t id_of_next = executor.submit(counts_its_turns(turns)).id();
+    REQUIRE(id_of_next == (made ? 2 : 1));
+    executor.run();
+    REQUIRE(turns == (made ? 2 : 1));
+    if (made) break;
+  }
+  CHECK(failed > 0);
 }
 
 }  // namespace
