@@ -94,25 +94,32 @@ std::int64_t perform_blocking(const Operation& operation) noexcept {
 struct BlockingCalls::Call final : Operation {
   explicit Call(BlockingCalls& calls) : Operation(Kind::call), owner(&calls) {}
 
-  std::int64_t call_blocking() noexcept override { return perform_blocking(*original); }
+  std::int64_t call_blocking() noexcept override {
+    return original->kind == Kind::call ? original->call_blocking() : perform_blocking(*original);
+  }
 
   void completed() noexcept override {
-    Operation& ended = *std::exchange(original, nullptr);
+    Operation& ended = *original;
     ended.result = result;
     ended.next = nullptr;
-    next_free = std::exchange(owner->free_, this);
-    --owner->in_flight_;
+    owner->free(*this);
     owner->told_.call_ended(ended);
   }
 
   BlockingCalls* owner;
   Operation* original = nullptr;
-  Call* next_free = nullptr;
+  Call* behind = nullptr;  // in the list of free ones, or of those in flight
+  Call* ahead = nullptr;
 };
 
 BlockingCalls::~BlockingCalls() {
   require(in_flight_ == 0, "a driver is destroyed with operations on the pool");
-  while (free_ != nullptr) delete std::exchange(free_, free_->next_free);
+  while (free_ != nullptr) delete std::exchange(free_, free_->behind);
+}
+
+BlockingCalls::Call* BlockingCalls::make() noexcept {
+  if (free_ != nullptr) return std::exchange(free_, free_->behind);
+  return new (std::nothrow) Call(*this);
 }
 
 int BlockingCalls::start(Operation& operation) noexcept {
@@ -122,25 +129,32 @@ int BlockingCalls::start(Operation& operation) noexcept {
   } catch (const std::bad_alloc&) {
     return ENOMEM;
   }
-  Call* call = free_;
-  if (call != nullptr) {
-    free_ = call->next_free;
-  } else if (call = new (std::nothrow) Call(*this); call == nullptr) {
-    return ENOMEM;
-  }
+  Call* const call = make();
+  if (call == nullptr) return ENOMEM;
   call->original = &operation;
+  call->ahead = nullptr;
+  call->behind = std::exchange(live_, call);
+  if (call->behind != nullptr) call->behind->ahead = call;
   operation.next = call;
   ++in_flight_;
   pool->start(*call);
   return 0;
 }
 
+void BlockingCalls::free(Call& call) noexcept {
+  (call.ahead != nullptr ? call.ahead->behind : live_) = call.behind;
+  if (call.behind != nullptr) call.behind->ahead = call.ahead;
+  call.behind = std::exchange(free_, &call);
+  --in_flight_;
+}
+
 void BlockingCalls::cancel(Operation& operation) noexcept {
-  if (operation.kind == Kind::close) return;
+  if (operation.kind == Operation::Kind::close) return;
   executor_.blocking_pool().cancel(*operation.next);
 }
 
 void BlockingCalls::finish() noexcept {
+  for (Call* call = live_; call != nullptr; call = call->behind) cancel(*call->original);
   while (in_flight_ > 0) {
     executor_.blocking_pool().wait_for_end();
     executor_.blocking_pool().collect();

@@ -41,7 +41,7 @@ class BlockingCalls {
   /// It ends with -ECANCELED if it has not begun; but a close is done, come what may. Requires: in flight here.
   void cancel(Operation& operation) noexcept;
 
-  /// Waits for the end of all, and tells them. Those that have not begun are done, too.
+  /// Cancels all, waits for their ends, and tells them.
   void finish() noexcept;
 
   std::size_t in_flight() const { return in_flight_; }
@@ -49,9 +49,13 @@ class BlockingCalls {
  private:
   struct Call;
 
+  Call* make() noexcept;
+  void free(Call& call) noexcept;
+
   Executor& executor_;
   Ended& told_;
   Call* free_ = nullptr;
+  Call* live_ = nullptr;
   std::size_t in_flight_ = 0;
 };
 
