@@ -5,9 +5,15 @@
 #include <new>
 #include <system_error>
 
+#include <unistd.h>
+
 namespace bide {
 
 namespace {
+
+// Operation::driver_word, 0 before these.
+constexpr std::uint32_t begun = 1;
+constexpr std::uint32_t has_ended = 2;
 
 /// Blocks all signals of the calling OS thread for a while, so that those it starts inherit that.
 class SignalsBlocked {
@@ -46,47 +52,68 @@ void BlockingPool::List::remove(Operation& operation) {
 }
 
 BlockingPool::BlockingPool(std::size_t thread_limit, PostBox& told)
-    : told_(told), thread_limit_(thread_limit) {
+    : told_(told), thread_limit_(thread_limit), process_(::getpid()), threads_(std::make_unique<Threads>()) {
   require(thread_limit > 0, "ExecutorOptions::blocking_threads is 0");
-  threads_.reserve(thread_limit);
+  threads_->made.reserve(thread_limit);
 }
 
 BlockingPool::~BlockingPool() {
+  if (in_child()) {
+    static_cast<void>(threads_.release());
+    return;
+  }
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard guard(threads_->mutex);
     require(waiting_.first == nullptr, "a BlockingPool is destroyed with work that waits");
     closed_ = true;
   }
-  work_waits_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  threads_->work_waits.notify_all();
+  for (std::thread& thread : threads_->made) thread.join();
+}
+
+bool BlockingPool::in_child() const { return ::getpid() != process_; }
+
+// In a forked child nobody will ever unlock what one of the parent's threads had locked, nor is there need of a lock.
+std::unique_lock<std::mutex> BlockingPool::lock() {
+  std::unique_lock lock(threads_->mutex, std::defer_lock);
+  if (!in_child()) lock.lock();
+  return lock;
 }
 
 void BlockingPool::start(Operation& operation) noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const auto guard = lock();
+    if (!guard.owns_lock()) return end(operation, -EPERM);
     operation.driver_word = 0;
     waiting_.push(operation);
     ++waiting_count_;
-    if (waiting_count_ > idle_ && threads_.size() < thread_limit_) {
+    if (waiting_count_ > idle_ && threads_->made.size() < thread_limit_) {
       const int error = add_thread();
-      if (error != 0 && threads_.empty()) return end_waiting(operation, -error);  // nobody would ever take it
+      if (error != 0 && threads_->made.empty())
+        return end_waiting(operation, -error);  // nobody would ever take it
     }
   }
-  work_waits_.notify_one();
+  threads_->work_waits.notify_one();
 }
 
 void BlockingPool::cancel(Operation& operation) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (operation.driver_word != 0) return;  // it has begun
-  end_waiting(operation, -ECANCELED);
+  const auto guard = lock();
+  if (operation.driver_word == 0) return end_waiting(operation, -ECANCELED);
+  if (guard.owns_lock() || operation.driver_word == has_ended) return;  // it has begun, or has ended
+  end(operation, -ECANCELED);
 }
 
 void BlockingPool::end_waiting(Operation& operation, std::int64_t result) noexcept {
-  operation.driver_word = 1;
   waiting_.remove(operation);
   --waiting_count_;
+  end(operation, result);
+}
+
+void BlockingPool::end(Operation& operation, std::int64_t result) noexcept {
+  operation.driver_word = has_ended;
   operation.result = result;
   ended_.push(operation);
+  if (end_awaited_) threads_->end_waits.notify_one();
   told_.nudge();
 }
 
@@ -94,7 +121,7 @@ void BlockingPool::end_waiting(Operation& operation, std::int64_t result) noexce
 int BlockingPool::add_thread() noexcept {
   try {
     const SignalsBlocked blocked;
-    threads_.emplace_back(&BlockingPool::work, this);
+    threads_->made.emplace_back(&BlockingPool::work, this);
     return 0;
   } catch (const std::system_error& error) {
     return error.code().value();
@@ -107,7 +134,7 @@ void BlockingPool::collect() noexcept {
   for (;;) {
     Operation* operation = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      const auto guard = lock();
       operation = ended_.pop();
     }
     if (operation == nullptr) return;
@@ -117,29 +144,27 @@ void BlockingPool::collect() noexcept {
 }
 
 void BlockingPool::wait_for_end() noexcept {
-  std::unique_lock lock(mutex_);
+  auto guard = lock();
+  if (!guard.owns_lock()) return;
   end_awaited_ = true;
-  end_waits_.wait(lock, [this] { return ended_.first != nullptr; });
+  threads_->end_waits.wait(guard, [this] { return ended_.first != nullptr; });
   end_awaited_ = false;
 }
 
 void BlockingPool::work() {
-  std::unique_lock lock(mutex_);
+  std::unique_lock guard(threads_->mutex);
   for (;;) {
     ++idle_;
-    work_waits_.wait(lock, [this] { return closed_ || waiting_.first != nullptr; });
+    threads_->work_waits.wait(guard, [this] { return closed_ || waiting_.first != nullptr; });
     --idle_;
     Operation* const operation = waiting_.pop();
     if (operation == nullptr) return;
     --waiting_count_;
-    operation->driver_word = 1;
-    lock.unlock();
+    operation->driver_word = begun;
+    guard.unlock();
     const std::int64_t result = operation->call_blocking();
-    lock.lock();
-    operation->result = result;
-    ended_.push(*operation);
-    if (end_awaited_) end_waits_.notify_one();
-    told_.nudge();
+    guard.lock();
+    end(*operation, result);
   }
 }
 

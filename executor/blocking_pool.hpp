@@ -2,9 +2,12 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include <sys/types.h>
 
 #include <bide/executor/operation.hpp>
 #include <bide/executor/post.hpp>
@@ -15,6 +18,8 @@ namespace bide {
 ///
 /// Order:   calls begin in the order of `start`; they end in any. Results are told in the order of their ends.
 /// Threads: made when work waits and all are busy, up to the limit; signals are blocked in them.
+/// Forks:   a child of this process has none of the threads: what it starts ends with -EPERM, and a cancel ends what the
+///          parent's threads had begun.
 /// Cost:    no allocation an operation.
 class BlockingPool {
  public:
@@ -46,22 +51,31 @@ class BlockingPool {
     void remove(Operation& operation);
   };
 
+  /// What a forked child can neither use nor destroy.
+  struct Threads {
+    std::mutex mutex;
+    std::condition_variable work_waits;
+    std::condition_variable end_waits;
+    std::vector<std::thread> made;
+  };
+
+  bool in_child() const;
+  std::unique_lock<std::mutex> lock();
   void work();
   int add_thread() noexcept;
   void end_waiting(Operation& operation, std::int64_t result) noexcept;
+  void end(Operation& operation, std::int64_t result) noexcept;
 
   PostBox& told_;
   std::size_t thread_limit_;
-  std::mutex mutex_;
-  std::condition_variable work_waits_;  // all below are guarded by mutex_
-  std::condition_variable end_waits_;
-  List waiting_;
+  pid_t process_;
+  std::unique_ptr<Threads> threads_;
+  List waiting_;  // guarded by the mutex, as is all below
   List ended_;
   std::size_t waiting_count_ = 0;
   std::size_t idle_ = 0;  // threads that wait for work
   bool closed_ = false;
   bool end_awaited_ = false;
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace bide
