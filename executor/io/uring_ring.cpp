@@ -1,0 +1,140 @@
+#include <bide/executor/io/uring_ring.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <sys/resource.h>
+
+namespace bide {
+
+namespace {
+
+constexpr unsigned always = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
+constexpr unsigned deferred = IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER |
+                              IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+constexpr unsigned cooperative =
+    IORING_SETUP_SUBMIT_ALL | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+
+constexpr unsigned few_submission_entries = 64;
+constexpr unsigned few_completion_entries = 256;
+constexpr int memory_tries = 8;  // 1 ms apart, then 2, 4 ...
+
+/// Returns: what the sysctl says, or -1 where there is none.
+int disabled_by_sysctl() {
+  int value = -1;
+  if (std::FILE* const file = std::fopen("/proc/sys/kernel/io_uring_disabled", "re"); file != nullptr) {
+    if (std::fscanf(file, "%d", &value) != 1) value = -1;
+    std::fclose(file);
+  }
+  return value;
+}
+
+std::string locked_memory_text() {
+  rlimit limit{};
+  std::string text = "the locked memory of this user is used up (RLIMIT_MEMLOCK";
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    text += " is " + std::to_string(limit.rlim_cur) + " bytes";
+  return text + ")";
+}
+
+std::string cause(int error) {
+  switch (error) {
+    case EPERM:
+      if (const int value = disabled_by_sysctl(); value > 0)
+        return "the sysctl kernel.io_uring_disabled is " + std::to_string(value);
+      return "forbidden to this process, as by the seccomp filter of a container";
+    case ENOSYS:
+      return "the kernel has none, or a seccomp filter hides it";
+    case ENOMEM:
+      return locked_memory_text();
+    case EMFILE:
+    case ENFILE:
+      return "no descriptor is left";
+    default:
+      return "io_uring_setup fails";
+  }
+}
+
+}  // namespace
+
+UringRing::UringRing(const DriverOptions& options) : UringRing() {
+  set_up(options);
+  require_features();
+}
+
+UringRing::~UringRing() {
+  if (made_) io_uring_queue_exit(&ring_);
+}
+
+void UringRing::set_up(const DriverOptions& options) {
+  const unsigned submission = std::max(options.submission_entries, 2U);
+  const unsigned completion = std::max(options.completion_entries, submission);
+  int result = set_up_once(submission, completion, options);
+  for (int tried = 0; result == -ENOMEM && tried < memory_tries; ++tried) {
+    if (tried > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1 << tried));
+    result = set_up_once(std::min(submission, few_submission_entries),
+                         std::min(completion, few_completion_entries), options);
+  }
+  if (result < 0) throw std::system_error(-result, std::generic_category(), "io_uring: " + cause(-result));
+  made_ = true;
+  entries_ = ring_.sq.ring_entries;
+  if (io_uring_register_ring_fd(&ring_) == 1)  // an OS thread has room for 16
+    call_flags_ |= IORING_ENTER_REGISTERED_RING;
+}
+
+int UringRing::set_up_once(unsigned submission, unsigned completion, const DriverOptions& options) {
+  int result = -EINVAL;
+  for (const unsigned flags : {deferred, cooperative, 0U}) {
+    if (flags == deferred && options.deferred_task_run == DriverOptions::Use::never) continue;
+    io_uring_params wanted{};
+    wanted.flags = always | flags;
+    wanted.cq_entries = completion;
+    result = io_uring_queue_init_params(submission, &ring_, &wanted);
+    if (result != -EINVAL) break;
+  }
+  return result;
+}
+
+void UringRing::require_features() {
+  const auto lacks = [](const char* what) {
+    return std::system_error(ENOSYS, std::generic_category(),
+                             std::string("io_uring: the kernel is too old: ") + what);
+  };
+  if (!has(IORING_FEAT_NODROP)) throw lacks("it may lose completions (no NODROP)");
+  if (!has(IORING_FEAT_EXT_ARG)) throw lacks("it has no timeout for a wait (no EXT_ARG)");
+  io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
+  if (probe == nullptr) throw lacks("it does not tell its operations (no probe)");
+  for (int opcode = 0; opcode < 64; ++opcode)
+    if (io_uring_opcode_supported(probe, opcode) != 0) opcodes_ |= std::uint64_t{1} << opcode;
+  io_uring_free_probe(probe);
+  if (!supports(IORING_OP_POLL_ADD) || !supports(IORING_OP_ASYNC_CANCEL))
+    throw lacks("it has no poll, or no cancel");
+}
+
+int UringRing::call(unsigned least, Duration longest) {
+  io_uring_smp_store_release(ring_.sq.ktail, ring_.sq.sqe_tail);
+  ring_.sq.sqe_head = ring_.sq.sqe_tail;
+  const auto descriptor = static_cast<unsigned>(ring_.enter_ring_fd);
+  if (least == 0 || longest == Duration::max())
+    return io_uring_enter(descriptor, pending(), least, call_flags_, nullptr);
+  __kernel_timespec time{.tv_sec = longest.count() / 1'000'000'000,
+                         .tv_nsec = longest.count() % 1'000'000'000};
+  io_uring_getevents_arg argument{};
+  argument.sigmask_sz = _NSIG / 8;
+  argument.ts = reinterpret_cast<std::uintptr_t>(&time);
+  return io_uring_enter2(descriptor, pending(), least, call_flags_ | IORING_ENTER_EXT_ARG,
+                         reinterpret_cast<sigset_t*>(&argument), sizeof argument);
+}
+
+// The registered descriptor is one of the OS thread that made the ring: unregistering it here would drop another ring's.
+void UringRing::abandon() {
+  ring_.int_flags = 0;
+  ring_.enter_ring_fd = ring_.ring_fd;
+}
+
+}  // namespace bide
