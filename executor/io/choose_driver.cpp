@@ -11,6 +11,7 @@
 #include <bide/executor/executor.hpp>
 #include <bide/executor/io/epoll_driver.hpp>
 #include <bide/executor/io/io_error.hpp>
+#include <bide/executor/io/uring_driver.hpp>
 
 namespace bide {
 
@@ -28,12 +29,41 @@ Wanted choice_of_environment() {
                               "\"; it may be uring or epoll");
 }
 
+// Once a process: a thousand executors of a test would say it a thousand times.
+void tell_refusal(const std::string& why) {
+  static std::atomic_flag told;
+  if (!told.test_and_set())
+    std::fprintf(stderr, "bide: io_uring is refused (%s): using epoll\n", why.c_str());
+}
+
+std::unique_ptr<Driver> uring_else_epoll(Executor& executor, const DriverOptions& options) {
+  std::string refusal;
+  try {
+    return std::make_unique<UringDriver>(executor, options);
+  } catch (const std::system_error& error) {
+    refusal = error.what();
+  }
+  try {
+    auto driver = std::make_unique<EpollDriver>(executor, options);
+    tell_refusal(refusal);
+    return driver;
+  } catch (const std::system_error& error) {
+    throw std::system_error(error.code(), "neither io_uring (" + refusal + ") nor epoll is to be had");
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Driver> make_driver(Executor& executor, const DriverOptions& options) {
-  const Wanted choice = options.choice != Wanted::automatic ? options.choice : choice_of_environment();
-  static_cast<void>(choice);
-  return std::make_unique<EpollDriver>(executor, options);
+  switch (options.choice != Wanted::automatic ? options.choice : choice_of_environment()) {
+    case Wanted::uring:
+      return std::make_unique<UringDriver>(executor, options);
+    case Wanted::epoll:
+      return std::make_unique<EpollDriver>(executor, options);
+    case Wanted::automatic:
+      break;
+  }
+  return uring_else_epoll(executor, options);
 }
 
 Driver& driver_of(Executor& executor) {

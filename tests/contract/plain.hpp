@@ -1,0 +1,111 @@
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace bide::test {
+
+// What a behaviour needs around it, made by plain calls. A failure here ends the program: it is not what is on trial.
+
+inline int checked(int result) {
+  if (result < 0) std::abort();
+  return result;
+}
+
+/// A descriptor that is closed at the end.
+class Plain {
+ public:
+  explicit Plain(int number) : number_(checked(number)) {}
+  Plain(Plain&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Plain& operator=(Plain&&) = delete;
+  ~Plain() { close(); }
+  int get() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+  void close() {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_;
+};
+
+/// Listens on a port of 127.0.0.1 that the kernel chose.
+class PlainListener {
+ public:
+  explicit PlainListener(int backlog = 16) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    checked(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+    checked(::listen(socket_.get(), backlog));
+    socklen_t length = sizeof address;
+    checked(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &length));
+  }
+  int get() const { return socket_.get(); }
+  void close() { socket_.close(); }
+  std::uint16_t port() const { return ntohs(address.sin_port); }
+  Plain connected() const {
+    Plain client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    checked(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    return client;
+  }
+  Plain accepted() const { return Plain(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)); }
+
+  sockaddr_in address{};
+
+ private:
+  Plain socket_;
+};
+
+/// The two ends of one TCP connection.
+struct TcpEnds {
+  TcpEnds() : client(listener.connected()), server(listener.accepted()) {}
+  PlainListener listener;
+  Plain client;
+  Plain server;
+};
+
+/// A folder of its own, gone at the end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "bide-contract-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    path_ = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string path(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
+  }
+  std::string content(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path(name), std::ios::binary).rdbuf();
+    return text.str();
+  }
+  bool has(const std::string& name) const { return std::filesystem::exists(path_ / name); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+}  // namespace bide::test
