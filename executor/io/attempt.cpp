@@ -104,9 +104,9 @@ std::int64_t without_nowait(const Operation& wanted, const Parts& parts) noexcep
   const std::int64_t ready = poll_now(wanted.descriptor, is_read(wanted.kind) ? POLLIN : POLLOUT);
   if (ready <= 0) return ready == 0 ? Attempt::not_now : ready;
   if (is_read(wanted.kind)) return or_errno(::readv(wanted.descriptor, parts.first, parts.count));
+  if (parts.bytes() <= PIPE_BUF) return or_errno(::writev(wanted.descriptor, parts.first, parts.count));
   const auto* const end = parts.first + parts.count;
   const auto* const some = std::find_if(parts.first, end, [](const iovec& part) { return part.iov_len > 0; });
-  if (some == end) return 0;
   return or_errno(::write(wanted.descriptor, some->iov_base, std::min<std::size_t>(some->iov_len, PIPE_BUF)));
 }
 
