@@ -38,7 +38,8 @@ struct DriverOptions {
   Use deferred_task_run = Use::if_there;
   Use multishot = Use::if_there;
   Use buffer_ring = Use::if_there;
-  /// io_uring: the kinds of operations (bit 1 << Operation::Kind) that are done as if the kernel refused them.
+  /// io_uring: the kinds of operations (bit 1 << Operation::Kind) that are done as if the kernel refused them;
+  /// a poll never is.
   std::uint32_t refused_kinds = 0;
 };
 

@@ -31,6 +31,7 @@ UringDriver::~UringDriver() {
   if (mark_.in_child() || elsewhere) {
     require(in_flight_ == 0 || mark_.in_child(),
             "an io_uring driver with operations in flight is destroyed by another OS thread");
+    blocking_.finish();
     ring_->abandon();
     return;
   }
@@ -103,8 +104,7 @@ void UringDriver::cancel(Operation& operation) noexcept {
   if (operation.kind == Operation::Kind::close && !mark_.in_child()) return;
   switch (place(operation)) {
     case in_pool:
-      if (!mark_.in_child()) blocking_.cancel(operation);  // in a child its OS thread is missing
-      return;
+      return blocking_.cancel(operation);
     case waiting:
     case starved:
       take_out(operation);

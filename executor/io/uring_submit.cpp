@@ -85,6 +85,7 @@ void UringDriver::probe(const DriverOptions& options) {
     if (!ring_->supports(opcode_of(kind)) || ((options.refused_kinds >> number) & 1U) != 0)
       refused_ |= bit(kind);
   }
+  refused_ &= ~bit(Kind::poll);  // a ring without is refused itself, for it is the way round for others
   if (options.multishot == DriverOptions::Use::never)
     refused_ |= bit(multishot_accept) | bit(multishot_receive);
   if (!ring_->supports(IORING_OP_SEND_ZC) || zero_copy_from_bytes_ == 0) refused_ |= bit(send_zero_copy);

@@ -1,0 +1,447 @@
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include "uring_request.hpp"
+
+// Full queues, buffers used up, operations that the kernel ends, signals, and what is in flight at the end.
+
+using namespace bide;
+using namespace bide::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Results = std::vector<std::int64_t>;
+constexpr DriverOptions tiny{.submission_entries = 4, .completion_entries = 8};
+
+Task<> polls(int on, Results& results) {
+  results.push_back(co_await Request(Kind::poll, {.descriptor = on, .flags = POLLIN}));
+}
+
+Task<> writes_a_byte(int to, Duration after) {
+  co_await Sleep(after);
+  char byte = 'x';
+  static_cast<void>(co_await Request(Kind::write, {.descriptor = to, .memory = &byte, .length = 1}));
+}
+
+Task<> receives_for_ever(int from, Results& results) {
+  std::array<char, 16> into{};
+  results.push_back(
+      co_await Request(Kind::receive, {.descriptor = from, .memory = into.data(), .length = into.size()}));
+}
+
+TEST_CASE("UringDriver: 10,000 requests at once on a tiny ring all complete once, through overflows") {
+  UringExecutor uring(tiny);
+  const Ends pipe(pipe_ends());
+  Results results;
+  constexpr std::size_t many = 10'000;
+  results.reserve(many);
+  for (std::size_t i = 0; i < many; ++i) uring.executor.submit(polls(pipe.first, results));
+  uring.executor.submit(writes_a_byte(pipe.second, 1ms));
+  uring.executor.run();
+  CHECK(results == Results(many, POLLIN));
+  CHECK(uring.statistics().overflows > 0);
+  CHECK(uring.statistics().queue_full > 9000);
+  CHECK(uring.statistics().completed == many + 1);
+}
+
+TEST_CASE("UringDriver: cancels find their way when the queue is full, and those that wait need no kernel") {
+  UringExecutor uring(tiny);
+  const Ends ends(socket_ends());
+  Results results;
+  std::vector<Handle<>> handles;
+  for (int i = 0; i < 1000; ++i)
+    handles.push_back(uring.executor.submit(receives_for_ever(ends.first, results)));
+  uring.executor.run_for(1ms);  // all are with the kernel
+  CHECK(uring.driver().in_flight() == 1000);
+  for (int i = 0; i < 1000; ++i)
+    handles.push_back(uring.executor.submit(receives_for_ever(ends.first, results)));
+  while (uring.driver().in_flight() < 1100) static_cast<void>(uring.executor.run_one());
+  const std::uint64_t enters = uring.statistics().enters;
+  for (Handle<>& handle : handles) handle.cancel();
+  uring.executor.run();
+  CHECK(results.empty());
+  CHECK(uring.driver().in_flight() == 0);
+  CHECK(uring.statistics().cancels > 1000);
+  CHECK(uring.statistics().enters - enters < 1000);
+}
+
+Task<> takes_all(int from, std::string& text, std::size_t limit) {
+  while (text.size() < limit) {
+    const std::string part = co_await Shared(from);
+    if (part.empty()) break;
+    text += part;
+  }
+}
+
+Task<> sends_bursts(int to, char letter) {
+  for (int burst = 0; burst < 8; ++burst) {
+    std::string text(8192, letter);
+    for (std::size_t i = 0; i < text.size(); i += 7) text[i] = static_cast<char>('0' + burst);
+    while (!text.empty()) {
+      const std::int64_t sent =
+          co_await Request(Kind::send, {.descriptor = to, .memory = text.data(), .length = text.size()});
+      if (sent <= 0) co_return;
+      text.erase(0, static_cast<std::size_t>(sent));
+    }
+    co_await Sleep(100us);
+  }
+  ::shutdown(to, SHUT_WR);
+}
+
+std::string bursts(char letter) {
+  std::string all;
+  for (int burst = 0; burst < 8; ++burst) {
+    std::string text(8192, letter);
+    for (std::size_t i = 0; i < text.size(); i += 7) text[i] = static_cast<char>('0' + burst);
+    all += text;
+  }
+  return all;
+}
+
+/// A stream's receive that repeats: copies out what comes, gives the buffer back, and arms again when it ended.
+class Stream final : public Operation {
+ public:
+  Stream(Driver& driver, int from) : Operation(Kind::receive), driver_(driver) {
+    descriptor = from;
+    repeats = takes_buffer = true;
+  }
+  void completed() noexcept override {
+    if (result > 0) {
+      const auto* const bytes = reinterpret_cast<const char*>(driver_.buffer(buffer).data());
+      text.append(bytes, static_cast<std::size_t>(result));
+      held.push_back(buffer);
+    }
+    if (more) return;
+    if (result > 0) return driver_.start(*this);
+    last = result;
+    ended = true;
+  }
+  void give_back() {
+    for (const std::uint16_t number : std::exchange(held, {})) driver_.give_back(number);
+  }
+  std::string text{};
+  std::vector<std::uint16_t> held{};
+  bool ended = false;
+  std::int64_t last = 1;
+
+ private:
+  Driver& driver_;
+};
+
+Task<> gives_back_late(std::vector<std::unique_ptr<Stream>>& streams) {
+  for (;;) {
+    co_await Sleep(50us);
+    bool all_ended = true;
+    for (const auto& stream : streams) {
+      stream->give_back();
+      all_ended = all_ended && stream->ended;
+    }
+    if (all_ended) break;
+  }
+}
+
+TEST_CASE("UringDriver: two shared buffers serve a hundred connections, every byte in order") {
+  for (const auto ring : {DriverOptions::Use::if_there, DriverOptions::Use::never}) {
+    UringExecutor uring({.buffer_count = 2, .buffer_ring = ring});
+    std::vector<std::unique_ptr<Ends>> ends;
+    std::vector<std::string> texts(100);
+    for (std::size_t i = 0; i < 100; ++i) {
+      ends.push_back(std::make_unique<Ends>(tcp_ends()));
+      uring.executor.submit(takes_all(ends[i]->first, texts[i], std::size_t{1} << 20U));
+      uring.executor.submit(sends_bursts(ends[i]->second, static_cast<char>('A' + i % 26)));
+    }
+    uring.executor.run();
+    for (std::size_t i = 0; i < 100; ++i) CHECK(texts[i] == bursts(static_cast<char>('A' + i % 26)));
+    CHECK(uring.driver().in_flight() == 0);
+  }
+}
+
+TEST_CASE("UringDriver: repeating receives that run out of buffers go on when some are given back") {
+  for (const auto ring : {DriverOptions::Use::if_there, DriverOptions::Use::never}) {
+    UringExecutor uring({.buffer_count = 2, .buffer_ring = ring});
+    std::vector<std::unique_ptr<Ends>> ends;
+    std::vector<std::unique_ptr<Stream>> streams;
+    for (std::size_t i = 0; i < 100; ++i) {
+      ends.push_back(std::make_unique<Ends>(tcp_ends()));
+      streams.push_back(std::make_unique<Stream>(uring.driver(), ends[i]->first));
+      uring.driver().start(*streams[i]);
+      uring.executor.submit(sends_bursts(ends[i]->second, static_cast<char>('A' + i % 26)));
+    }
+    uring.executor.submit(gives_back_late(streams));
+    uring.executor.run();
+    for (std::size_t i = 0; i < 100; ++i) {
+      CHECK(streams[i]->text == bursts(static_cast<char>('A' + i % 26)));
+      CHECK(streams[i]->last == 0);
+    }
+    CHECK(uring.statistics().out_of_buffers > 0);
+    CHECK(uring.driver().in_flight() == 0);
+  }
+}
+
+Task<> sleeps(Duration time) { co_await Sleep(time); }
+
+TEST_CASE("UringDriver: receives without a buffer wait without turning in circles") {
+  UringExecutor uring({.buffer_count = 2});
+  std::vector<std::unique_ptr<Ends>> ends;
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (std::size_t i = 0; i < 20; ++i) {
+    ends.push_back(std::make_unique<Ends>(tcp_ends()));
+    streams.push_back(std::make_unique<Stream>(uring.driver(), ends[i]->first));
+    uring.driver().start(*streams[i]);
+    CHECK(::send(ends[i]->second, "abc", 3, 0) == 3);
+  }
+  uring.executor.submit(sleeps(20ms));
+  uring.executor.run();
+  const std::uint64_t enters = uring.statistics().enters;
+  uring.executor.submit(sleeps(50ms));
+  uring.executor.run();
+  CHECK(uring.statistics().enters - enters < 5);
+  for (const auto& end : ends) ::shutdown(end->second, SHUT_WR);
+  uring.executor.submit(gives_back_late(streams));
+  uring.executor.run();
+  for (const auto& stream : streams) CHECK(stream->text == "abc");
+}
+
+TEST_CASE("UringDriver: an idle receive in front does not keep a free buffer from one that has data") {
+  UringExecutor uring({.buffer_count = 1});
+  const Ends busy(tcp_ends());
+  const Ends idle(tcp_ends());
+  const Ends late(tcp_ends());
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (const Ends* const from : {&busy, &idle, &late})
+    streams.push_back(std::make_unique<Stream>(uring.driver(), from->first));
+  uring.driver().start(*streams[0]);
+  CHECK(::send(busy.second, "a", 1, 0) == 1);
+  uring.executor.submit(sleeps(2ms));
+  uring.executor.run();
+  uring.driver().start(*streams[1]);  // finds no buffer, and has no data
+  uring.driver().start(*streams[2]);
+  uring.executor.submit(sleeps(2ms));
+  uring.executor.run();
+  CHECK(::send(late.second, "b", 1, 0) == 1);
+  uring.executor.submit(sleeps(2ms));
+  uring.executor.run();
+  streams[0]->give_back();
+  uring.executor.submit(sleeps(5ms));
+  uring.executor.run();
+  CHECK(streams[2]->text == "b");
+  for (const auto& stream : streams) stream->give_back();
+  for (const auto& stream : streams) uring.driver().cancel(*stream);
+  uring.executor.submit(sleeps(2ms));
+  uring.executor.run();
+  CHECK(streams[1]->last == -ECANCELED);
+}
+
+TEST_CASE("UringDriver: an accept that repeats gives each connection, and ends when it is cancelled") {
+  for (const auto multishot : {DriverOptions::Use::if_there, DriverOptions::Use::never}) {
+    UringExecutor uring({.multishot = multishot});
+    const Listener listener;
+    Repeating accept(Kind::accept, listener.descriptor);
+    uring.driver().start(accept);
+    std::vector<int> clients;
+    for (int i = 0; i < 10; ++i) clients.push_back(listener.connect());
+    uring.executor.submit(sleeps(2ms));
+    uring.executor.run();
+    const bool repeats = multishot == DriverOptions::Use::if_there;
+    CHECK(accept.results.size() == (repeats ? 10U : 1U));
+    CHECK(accept.ended == !repeats);
+    if (repeats) {
+      uring.driver().cancel(accept);
+      uring.executor.submit(sleeps(2ms));
+      uring.executor.run();
+      CHECK(accept.results.back() == -ECANCELED);
+      CHECK(accept.ended);
+    }
+    for (const std::int64_t accepted : accept.results)
+      if (accepted >= 0) ::close(static_cast<int>(accepted));
+    for (const int client : clients) ::close(client);
+  }
+}
+
+TEST_CASE("UringDriver: an accept that repeats tells EMFILE once, as its last result") {
+  UringExecutor uring;
+  const Listener listener;
+  std::vector<int> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(listener.connect());
+  const int highest = ::dup(0);
+  ::close(highest);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit low{static_cast<rlim_t>(highest), before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &low);
+  Repeating accept(Kind::accept, listener.descriptor);
+  uring.driver().start(accept);
+  uring.executor.submit(sleeps(5ms));
+  uring.executor.run();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(accept.results == Results{-EMFILE});
+  CHECK(accept.ended);
+  for (const int client : clients) ::close(client);
+}
+
+Task<> copies_through(int to, int from, std::size_t bytes, std::string& got) {
+  std::string text(bytes, 'x');
+  while (got.size() < bytes) {
+    const std::int64_t written = co_await Request(
+        Kind::write,
+        {.descriptor = to, .memory = text.data(), .length = std::min<std::size_t>(4096, bytes - got.size())});
+    if (written <= 0) co_return;
+    std::array<char, 4096> into{};
+    const std::int64_t read =
+        co_await Request(Kind::read, {.descriptor = from, .memory = into.data(), .length = into.size()});
+    if (read <= 0) co_return;
+    got.append(into.data(), static_cast<std::size_t>(read));
+  }
+}
+
+int signals_seen = 0;
+
+TEST_CASE("UringDriver: signals at 1 kHz interrupt waits, and no operation fails") {
+  struct sigaction act {};
+  struct sigaction before {};
+  act.sa_handler = [](int) { ++signals_seen; };
+  ::sigaction(SIGALRM, &act, &before);
+  const itimerval every{{0, 1000}, {0, 1000}};
+  ::setitimer(ITIMER_REAL, &every, nullptr);
+  {
+    UringExecutor uring;
+    const Ends pipe(pipe_ends());
+    const Ends idle(socket_ends());
+    std::string got;
+    Results results;
+    Handle<> waits = uring.executor.submit(receives_for_ever(idle.first, results));
+    uring.executor.submit(copies_through(pipe.second, pipe.first, std::size_t{1} << 20U, got));
+    uring.executor.run_for(100ms);
+    CHECK(got.size() == std::size_t{1} << 20U);
+    CHECK(uring.statistics().interrupted > 0);
+    CHECK(results.empty());
+    waits.cancel();
+    uring.executor.run();
+  }
+  const itimerval never{};
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  ::sigaction(SIGALRM, &before, nullptr);
+  CHECK(signals_seen > 20);
+}
+
+TEST_CASE("UringDriver: data that came in the instant of a cancel is delivered, or stays in the socket") {
+  UringExecutor uring;
+  const Ends ends(socket_ends());
+  Results results;
+  Handle<> handle = uring.executor.submit(receives_for_ever(ends.first, results));
+  uring.executor.run_for(1ms);
+  CHECK(::send(ends.second, "abc", 3, 0) == 3);
+  handle.cancel();
+  uring.executor.run();
+  std::array<char, 8> rest{};
+  const bool left = ::recv(ends.first, rest.data(), rest.size(), MSG_DONTWAIT) == 3;
+  CHECK(results == (left ? Results{} : Results{3}));
+}
+
+Task<> receives_into(int from, char* memory) {
+  static_cast<void>(co_await Request(Kind::receive, {.descriptor = from, .memory = memory, .length = 64}));
+}
+
+TEST_CASE("UringDriver: after a cancel the kernel does not write to the memory") {
+  UringExecutor uring;
+  const Ends ends(socket_ends());
+  for (int turn = 0; turn < 200; ++turn) {
+    auto memory = std::make_unique<std::array<char, 64>>();
+    Handle<> handle = uring.executor.submit(receives_into(ends.first, memory->data()));
+    uring.executor.run_for(turn % 2 == 0 ? 0us : 20us);
+    handle.cancel();
+    uring.executor.run();
+    memory->fill('p');
+    CHECK(::send(ends.second, "abc", 3, 0) == 3);
+    uring.executor.run_for(10us);
+    CHECK(std::all_of(memory->begin(), memory->end(), [](char byte) { return byte == 'p'; }));
+    std::array<char, 8> rest{};
+    CHECK(::recv(ends.first, rest.data(), rest.size(), MSG_DONTWAIT) == 3);
+  }
+}
+
+TEST_CASE("UringDriver: a post from another OS thread wakes it, and then it rests") {
+  for (const auto multishot : {DriverOptions::Use::if_there, DriverOptions::Use::never}) {
+    UringExecutor uring({.multishot = multishot});
+    bool ran = false;
+    const Poster poster = uring.executor.poster();
+    std::thread other([&poster, &ran] {
+      std::this_thread::sleep_for(5ms);
+      poster.post([&ran] { ran = true; });
+    });
+    uring.executor.submit(sleeps(100ms));
+    uring.executor.run();
+    other.join();
+    CHECK(ran);
+    CHECK(uring.statistics().wakes >= 1);
+    CHECK(uring.statistics().enters < 10);
+  }
+}
+
+/// Ends with the driver; counts how often it was told.
+class Left final : public Operation {
+ public:
+  using Operation::Operation;
+  void completed() noexcept override {
+    if (more) return;
+    ++ends;
+    last = result;
+  }
+  int ends = 0;
+  std::int64_t last = 0;
+};
+
+TEST_CASE("UringDriver: the destructor cancels whatever is in flight, and each is told its end once") {
+  for (const Way& way : all_ways()) {
+    INFO(way.name);
+    const Ends sockets(socket_ends());
+    const Ends tcp(tcp_ends());
+    const Ends pipe(pipe_ends());
+    const Listener listener;
+    std::array<char, 64> memory{};
+    std::vector<std::unique_ptr<Left>> all;
+    {
+      UringExecutor uring(way.options);
+      const auto add = [&](Kind kind, int descriptor) -> Left& {
+        all.push_back(std::make_unique<Left>(kind));
+        all.back()->descriptor = descriptor;
+        all.back()->memory = memory.data();
+        all.back()->length = 1;
+        all.back()->flags = kind == Kind::poll ? POLLIN : 0;
+        return *all.back();
+      };
+      for (int i = 0; i < 20; ++i) {
+        uring.driver().start(add(Kind::receive, sockets.first));
+        uring.driver().start(add(Kind::poll, sockets.first));
+        uring.driver().start(add(Kind::read, pipe.first));
+        Left& accept = add(Kind::accept, listener.descriptor);
+        accept.repeats = true;
+        uring.driver().start(accept);
+        Left& receive = add(Kind::receive, tcp.first);
+        receive.repeats = receive.takes_buffer = true;
+        uring.driver().start(receive);
+        if (i == 10) {
+          uring.executor.submit(sleeps(1ms));
+          uring.executor.run();
+        }
+      }
+      uring.driver().cancel(*all.front());
+    }
+    for (const auto& one : all) {
+      CHECK(one->ends == 1);
+      CHECK(one->last == -ECANCELED);
+    }
+  }
+}
+
+}  // namespace
