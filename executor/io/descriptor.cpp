@@ -206,6 +206,7 @@ void CloseDescriptor::close(Frame& frame) {
   driver_ = &closed_.driver(*thread()->executor);
   frame_ = &frame;
   park(frame);
+  ends_.begin(*thread()->executor);
   closed_.end_all();
   closed_.closer_ = this;
   closed_.operation_ended();
@@ -213,6 +214,7 @@ void CloseDescriptor::close(Frame& frame) {
 
 // Nothing is in flight any more.
 void CloseDescriptor::go_on() noexcept {
+  ends_.end();
   closed_.closing_ = false;
   delete std::exchange(closed_.repeating_, nullptr);
   descriptor = std::exchange(closed_.number_, -1);

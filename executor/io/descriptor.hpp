@@ -227,6 +227,7 @@ class [[nodiscard]] CloseDescriptor final : public OperationWait {
   void go_on() noexcept;
   void completed() noexcept override;
 
+  OutsideWork ends_;  // of what was in flight
   Descriptor& closed_;
   ObjectName name_;
   Frame* frame_ = nullptr;

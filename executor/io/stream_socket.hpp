@@ -23,8 +23,8 @@ ObjectName socket_name(const Address& address) noexcept;
 
 /// A connected stream socket: what TcpStream and UnixStream have in common. Satisfies Stream (executor/io/stream.hpp).
 ///
-/// Reads may go on while writes do. Two reads at a time get their bytes in the order of their calls; two writes may
-/// mix, since each may be short.
+/// Reads may go on while writes do. Of two reads at a time each gets bytes, but which is the kernel's choice; two writes
+/// may mix, since each may be short.
 ///
 /// Cancel:   a read or write that succeeded in the instant of the cancel is delivered, and the cancel shows at the next
 ///           wait. Nothing that was read is lost by a cancel.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr unsigned longest_seconds = 60;
 const char* current_name = "";
+const char* current_fault = "";
 
 // Only what a signal handler may call.
 void hung(int) {
@@ -24,6 +25,8 @@ void hung(int) {
   };
   say("hung: ");
   say(current_name);
+  say("; fault: ");
+  say(current_fault);
   say("\n");
   ::_exit(1);
 }
@@ -53,8 +56,8 @@ bool uring_is_refused() {
 /// One behaviour on one driver, under each disturbance.
 class Trial final : public Catch::ITestInvoker {
  public:
-  Trial(const Behaviour& behaviour, DriverOptions::Choice choice, Under under)
-      : behaviour_(behaviour), under_(under) {
+  Trial(std::string name, const Behaviour& behaviour, DriverOptions::Choice choice, Under under)
+      : name_(std::move(name)), behaviour_(behaviour), under_(under) {
     behaviour_.io.choice = choice;
   }
 
@@ -65,11 +68,12 @@ class Trial final : public Catch::ITestInvoker {
       if (uring) return;
       io.choice = DriverOptions::Choice::automatic;  // which has to come to the same
     }
-    current_name = behaviour_.name;
+    current_name = name_.c_str();
     std::signal(SIGALRM, hung);
     for (const Fault fault : faults) {
       if (fault > last_fault(under_)) break;
       INFO("fault: " << name_of(fault));
+      current_fault = name_of(fault);
       ::alarm(longest_seconds);
       Stage stage(io, fault);
       CHECK(stage.executor.driver()->name() == (uring ? "io_uring" : "epoll"));
@@ -83,6 +87,7 @@ class Trial final : public Catch::ITestInvoker {
     return under == Under::delays ? Fault::delayed : Fault::tried_again;
   }
 
+  std::string name_;
   Behaviour behaviour_;
   Under under_;
 };
@@ -121,7 +126,7 @@ Behaviours::Behaviours(Under under, std::initializer_list<Behaviour> list, std::
     for (const auto choice : {DriverOptions::Choice::uring, DriverOptions::Choice::epoll}) {
       const bool uring = choice == DriverOptions::Choice::uring;
       const std::string name = std::string(behaviour.name) + (uring ? " (io_uring)" : " (epoll)");
-      const Catch::AutoReg registered(new Trial(behaviour, choice, under), line, "",
+      const Catch::AutoReg registered(new Trial(name, behaviour, choice, under), line, "",
                                       Catch::NameAndTags(name, uring ? "[uring]" : "[epoll]"));
     }
   }
