@@ -57,12 +57,18 @@ void TcpStream::set_up(const ConnectOptions& options) {
   if (options.from) bind_socket(descriptor_, *options.from, "connect from");
 }
 
-bool TcpStream::Connect::await_ready() {
-  if (enter()) return true;
-  stream_.name_ = address_;
-  stream_.set_up(options_);
-  return false;
+// The socket is made at once, so that the options need no place in the awaiting frame; its error shows at the await.
+TcpStream::Connect::Connect(const Address& address, const ConnectOptions& options, std::source_location where)
+    : DescriptorWait(Kind::connect, "connect to", stream_.descriptor_, socket_name(stream_.name_), where) {
+  stream_.name_ = address;
+  try {
+    stream_.set_up(options);
+  } catch (const std::system_error& error) {
+    result = -error.code().value();
+  }
 }
+
+bool TcpStream::Connect::await_ready() { return enter() || result < 0; }
 
 TcpStream TcpStream::Connect::await_resume() {
   static_cast<void>(end_or_throw());

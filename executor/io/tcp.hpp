@@ -31,6 +31,9 @@ struct ConnectOptions {
   int receive_buffer_bytes = 0;
 };
 
+/// An object of its own, so that the default takes no place in the frame of who connects.
+inline const ConnectOptions default_connect_options{};
+
 /// A TCP connection. TCP_NODELAY is on unless it is switched off: a request that is written in one piece is not held
 /// back. Write larger pieces rather than many small ones.
 class TcpStream : public StreamSocket {
@@ -42,7 +45,8 @@ class TcpStream : public StreamSocket {
   /// Suspends: until the peer has answered. Cancellation point; a connection made in the instant of the cancel is
   /// delivered. Without a `timeout` around it the kernel gives up after about two minutes.
   /// Throws: Cancelled; std::system_error: "connect to 127.0.0.1:9: Connection refused".
-  [[nodiscard]] static Connect connect(const Address& address, const ConnectOptions& options = {},
+  [[nodiscard]] static Connect connect(const Address& address,
+                                       const ConnectOptions& options = default_connect_options,
                                        std::source_location where = std::source_location::current());
 
   /// Not connected: every operation fails with std::errc::bad_file_descriptor.
@@ -68,23 +72,18 @@ class TcpStream : public StreamSocket {
 /// The wait for a connection to be made.
 class [[nodiscard]] TcpStream::Connect final : public DescriptorWait {
  public:
-  Connect(const Address& address, const ConnectOptions& options, std::source_location where)
-      : DescriptorWait(Kind::connect, "connect to", stream_.descriptor_, socket_name(address_), where),
-        address_(address),
-        options_(options) {}
+  Connect(const Address& address, const ConnectOptions& options, std::source_location where);
 
   bool await_ready();
   template <std::derived_from<Frame> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) {
-    memory = const_cast<sockaddr*>(address_.data());  // NOLINT: connect leaves it alone
-    length = address_.size();
+    memory = const_cast<sockaddr*>(stream_.name_.data());  // NOLINT: connect leaves it alone
+    length = stream_.name_.size();
     begin_on(frame.promise());
   }
   TcpStream await_resume();
 
  private:
-  Address address_;
-  ConnectOptions options_;
   TcpStream stream_;
 };
 
