@@ -1,0 +1,209 @@
+#include "copy.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <bide/executor/executor.hpp>
+#include <bide/executor/io/file.hpp>
+#include <bide/executor/io/file_system.hpp>
+#include <bide/executor/scope/shielded.hpp>
+#include <bide/executor/scope/task_group.hpp>
+
+#include "progress_file.hpp"
+
+namespace bide_copy {
+
+using namespace bide;
+
+namespace {
+
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+struct stat status_of(const File& file) {
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) fail(errno, "stat " + file.path());
+  return status;
+}
+
+std::string name_in(const std::string& target, const std::string& source) {
+  struct stat status {};
+  if (::stat(target.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return target;
+  const std::size_t slash = source.rfind('/');
+  return target + "/" + (slash == std::string::npos ? source : source.substr(slash + 1));
+}
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Memory for one block, aligned to pages.
+class Block {
+ public:
+  explicit Block(std::size_t bytes)
+      : bytes_(bytes),
+        memory_(static_cast<std::byte*>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096))) {
+    if (memory_ == nullptr) throw std::bad_alloc();
+  }
+  std::span<std::byte> first(std::size_t count) { return {memory_.get(), std::min(count, bytes_)}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, Free> memory_;
+};
+
+/// One copy under way: `depth` threads take block after block.
+class Copy {
+ public:
+  Copy(std::string source, std::string target, CopyOptions options)
+      : source_path_(std::move(source)),
+        target_path_(name_in(target, source_path_)),
+        options_(std::move(options)),
+        progress_(target_path_ + ".bide-progress") {}
+
+  Task<Copied> run() {
+    co_await open_both();
+    if (options_.resume == CopyOptions::Resume::yes) {
+      const std::uint64_t recorded = co_await progress_.load(version_);
+      const std::uint64_t there = co_await part_.size();
+      if (recorded <= there) done_ = recorded;
+    }
+    if (done_ == 0) co_await part_.truncate(0);
+    const std::uint64_t resumed = next_ = saved_ = done_;
+    const auto copy_all = [](TaskGroup& group, Copy& copy) -> Task<> {
+      const std::uint64_t left = copy.version_.size - copy.done_;
+      const std::uint64_t blocks = (left + copy.options_.block_bytes - 1) / copy.options_.block_bytes;
+      const std::uint64_t threads = std::min<std::uint64_t>(copy.options_.depth, blocks);
+      for (std::uint64_t thread = 0; thread < threads; ++thread) group.submit(copy.copy_blocks());
+      co_return;
+    };
+    bool cancelled = false;
+    try {
+      co_await with_task_group(copy_all, std::ref(*this));
+    } catch (const Cancelled&) {
+      cancelled = true;
+    }
+    if (cancelled) {
+      co_await shielded(save_progress());
+      throw Cancelled();
+    }
+    co_await finish();
+    co_return Copied{.bytes = version_.size, .resumed = resumed};
+  }
+
+ private:
+  Task<> open_both() {
+    source_ = co_await File::open(source_path_, OpenMode::read);
+    const struct stat status = status_of(source_);
+    if (!S_ISREG(status.st_mode)) throw std::invalid_argument(source_path_ + " is no regular file");
+    struct stat old {};
+    if (::stat(target_path_.c_str(), &old) == 0) {
+      if (old.st_dev == status.st_dev && old.st_ino == status.st_ino)
+        throw std::invalid_argument(source_path_ + " and " + target_path_ + " are the same file");
+      if (!S_ISREG(old.st_mode)) throw std::invalid_argument(target_path_ + " is no regular file");
+    }
+    version_.size = static_cast<std::uint64_t>(status.st_size);
+    version_.modified_nanoseconds = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                                    static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+    part_ = co_await File::open(part_path(), OpenMode::write | OpenMode::create, status.st_mode & 0777);
+    if (::flock(part_.number(), LOCK_EX | LOCK_NB) != 0)
+      throw std::invalid_argument("another copy to " + target_path_ + " is under way");
+    if (::fchmod(part_.number(), status.st_mode & 0777) != 0) fail(errno, "chmod " + part_.path());
+  }
+
+  Task<> copy_blocks() {
+    Block block(options_.block_bytes);
+    while (next_ < version_.size) {
+      const std::uint64_t offset = std::exchange(next_, next_ + options_.block_bytes);
+      const std::size_t wanted =
+          static_cast<std::size_t>(std::min<std::uint64_t>(options_.block_bytes, version_.size - offset));
+      const std::span<std::byte> bytes = block.first(wanted);
+      const std::size_t came = co_await source_.read_all_at(offset, bytes);
+      if (came < wanted) throw std::runtime_error(source_path_ + " became shorter while it was copied");
+      co_await part_.write_all_at(offset, bytes);
+      copied(offset);
+      if (options_.progress) options_.progress(done_, version_.size);
+      if (done_ - saved_ >= checkpoint_bytes && !saving_) co_await save_progress();
+    }
+  }
+
+  // Blocks end in any order; what counts is how far there is no gap.
+  void copied(std::uint64_t offset) {
+    ahead_.insert(offset);
+    while (!ahead_.empty() && *ahead_.begin() == done_) {
+      ahead_.erase(ahead_.begin());
+      done_ = std::min(done_ + options_.block_bytes, version_.size);
+    }
+  }
+
+  Task<> save_progress() {
+    if (options_.sync == CopyOptions::Sync::no) co_return;
+    saving_ = true;
+    const std::uint64_t done = done_;
+    co_await part_.sync_data();
+    co_await progress_.save(version_, done);
+    saved_ = done;
+    saving_ = false;
+  }
+
+  Task<> finish() {
+    const struct stat status = status_of(source_);
+    const auto modified = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                          static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+    if (modified != version_.modified_nanoseconds ||
+        static_cast<std::uint64_t>(status.st_size) != version_.size)
+      throw std::runtime_error(source_path_ + " was changed while it was copied");
+    const bool syncs = options_.sync == CopyOptions::Sync::yes;
+    if (syncs) co_await part_.sync();
+    co_await rename_file(part_path(), target_path_);
+    if (syncs) {
+      File directory = co_await File::open(directory_of(target_path_), OpenMode::read);
+      co_await directory.sync();
+      co_await directory.close();
+    }
+    co_await part_.close();
+    co_await source_.close();
+    co_await progress_.remove();
+  }
+
+  std::string part_path() const { return target_path_ + ".bide-part"; }
+
+  std::string source_path_;
+  std::string target_path_;
+  CopyOptions options_;
+  ProgressFile progress_;
+  File source_;
+  File part_;
+  SourceVersion version_;
+  std::uint64_t next_ = 0;   // the first byte that no thread has taken
+  std::uint64_t done_ = 0;   // all before this is written
+  std::uint64_t saved_ = 0;  // and on record
+  bool saving_ = false;
+  std::set<std::uint64_t> ahead_;  // blocks behind a gap
+};
+
+}  // namespace
+
+Task<Copied> copy_file(std::string source, std::string target, CopyOptions options) {
+  Copy copy(std::move(source), std::move(target), std::move(options));
+  co_return co_await copy.run();
+}
+
+}  // namespace bide_copy
