@@ -10,10 +10,6 @@ namespace bide {
 
 namespace {
 
-std::string line_of(const std::source_location& where) {
-  return std::string(where.file_name()) + ":" + std::to_string(where.line());
-}
-
 // Names may come from outside: a control character must not forge a line of a report.
 std::string printable(const std::string& text) {
   std::string out;
@@ -52,11 +48,16 @@ void describe_wait(const Wait& wait, ThreadReport& report) {
   report.waits_at = wait.where();
   report.since = wait.since();
   if (wait.gone()) return;
+  report.taken_at = wait.taken_at();
   for (const GreenThread* other : wait.waits_for()) report.waits_for.push_back(other->id);
   report.remedy = printable(wait.remedy());
 }
 
 }  // namespace
+
+std::string line_of(const std::source_location& where) {
+  return std::string(where.file_name()) + ":" + std::to_string(where.line());
+}
 
 ThreadReport describe(const GreenThread& thread) {
   ThreadReport report;
@@ -86,6 +87,7 @@ std::string to_string(const ThreadReport& thread) {
   text += std::string(" (") + to_string(thread.priority);
   if (thread.rank != thread.priority) text += std::string(", runs as ") + to_string(thread.rank);
   text += (thread.cancelled ? ", cancelled) " : ") ") + thread.state;
+  if (thread.taken_at) text += " (locked at " + line_of(*thread.taken_at) + ")";
   if (line_of(thread.waits_at) != line_of(thread.submitted_at)) text += " at " + line_of(thread.waits_at);
   if (thread.since) text += " since " + to_string(thread.since->time_since_epoch());
   for (std::size_t await = 0; await < thread.awaits.size(); ++await) {

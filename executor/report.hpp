@@ -27,6 +27,7 @@ struct ThreadReport {
   std::source_location submitted_at;
   std::source_location waits_at;             // the line of the sleep or wait; of the submit when it is ready
   std::vector<std::source_location> awaits;  // lines of the awaits between root and leaf, innermost first
+  std::optional<std::source_location> taken_at;  // where the mutex that it waits for was locked
   std::vector<std::uint64_t> waits_for;      // ids of the threads that are known to be able to end the wait
   std::string remedy;                        // what could end it, by whoever is left: "set it"
   std::optional<std::uint64_t> group_owner;  // id of the thread whose group it belongs to
@@ -35,9 +36,12 @@ struct ThreadReport {
 /// The thread as it is now.
 ThreadReport describe(const GreenThread&);
 
-/// One line: `thread 3 "reader" (low, runs as high) waits for thread 7 to end at a.cpp:12 since 2 s, awaited
-/// at a.cpp:30; submitted at a.cpp:40`. Of many awaits it has the innermost.
+/// One line: `thread 3 "reader" (low, runs as high) waits for mutex "bus" held by thread 7 (locked at b.cpp:5) at
+/// a.cpp:12 since 2 s, awaited at a.cpp:30; submitted at a.cpp:40`. Of many awaits it has the innermost.
 std::string to_string(const ThreadReport&);
+
+/// `a.cpp:12`: how every report names a line of the program.
+std::string line_of(const std::source_location&);
 
 /// A duration as people write it: `5 s`, `1.5 ms`, `0 s`: exact, never rounded.
 std::string to_string(Duration);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ class Wait {
 
   /// The threads that can end this wait, as far as they are known: the holders of a mutex, the threads to join.
   virtual std::vector<const GreenThread*> waits_for() const { return {}; }
+
+  /// The line at which the holder of what this waits for took it, where that is known.
+  virtual std::optional<std::source_location> taken_at() const { return std::nullopt; }
 
   /// What any thread could do to end it, in words that continue "nobody is left who could ": "send on it".
   virtual std::string remedy() const { return "wake it"; }

@@ -72,6 +72,14 @@ def mutex(wait):
     return named("mutex", mutex) + (f" held by thread {int(holder['id'])}" if int(holder) else "")
 
 
+def taken_at(wait):
+    """Wait::taken_at(), as to_string(ThreadReport) shows it."""
+    if bool(wait["gone_"]) or class_of(wait) != "bide::Mutex::Lock":
+        return ""
+    mutex = cast_down(wait, "bide::Mutex::Lock")["mutex_"]
+    return f" (locked at {line_of(mutex['locked_at_'])})" if int(mutex["owner_"]["holder_"]) else ""
+
+
 def shared_mutex(wait):
     mutex = wait["mutex_"]
     name = named("shared mutex", mutex)
@@ -245,7 +253,7 @@ class Thread:
             line, text, since = line_of(sleep["where_"]), f"sleeps until {time_of(sleep['due_'])}", ""
         elif state == "waiting":
             wait = gdb.Value(int(thread["sequence"])).cast(gdb.lookup_type("bide::Wait").pointer()).dereference()
-            line, text = line_of(wait["where_"]), f"waits for {wait_text(wait)}"
+            line, text = line_of(wait["where_"]), f"waits for {wait_text(wait)}{taken_at(wait)}"
             since = f" since {time_of(wait['since_'])}"
         else:
             return f"is {state}" if state in ("ready", "running") else "has ended"

@@ -4,20 +4,12 @@
 
 namespace bide {
 
-namespace {
-
-std::string at_line(const std::source_location& where) {
-  return std::string(" at ") + where.file_name() + ":" + std::to_string(where.line());
-}
-
-}  // namespace
-
 TimedOut::TimedOut(Duration limit, std::source_location where)
-    : std::runtime_error("timed out after " + to_string(limit) + at_line(where)), where_(where) {}
+    : std::runtime_error("timed out after " + to_string(limit) + " at " + line_of(where)), where_(where) {}
 
 TimedOut::TimedOut(Instant deadline, std::source_location where)
-    : std::runtime_error("the deadline " + to_string(deadline.time_since_epoch()) + " has passed" +
-                         at_line(where)),
+    : std::runtime_error("the deadline " + to_string(deadline.time_since_epoch()) + " has passed at " +
+                         line_of(where)),
       where_(where) {}
 
 DeadlineOfWork::DeadlineOfWork(const Arguments& arguments, std::source_location where)

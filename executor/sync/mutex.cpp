@@ -12,10 +12,11 @@ Mutex::~Mutex() {
   *kept_in_ = nullptr;  // outside of a run, as after a Deadlock, the owner may be the one that goes later
 }
 
-Mutex::Guard Mutex::try_lock() {
+Mutex::Guard Mutex::try_lock(std::source_location where) {
   require(running.thread != nullptr, "a Mutex is locked outside of a green thread");
   if (locked()) return Guard();
   owner_.hold(*running.thread);
+  locked_at_ = where;
   running.thread->locked();
   return Guard(*this);
 }
@@ -38,6 +39,11 @@ void Mutex::hand_over() {
 std::vector<const GreenThread*> Mutex::Lock::waits_for() const {
   if (!mutex_.locked()) return {};
   return {mutex_.owner_.holder()};
+}
+
+std::optional<std::source_location> Mutex::Lock::taken_at() const {
+  if (!mutex_.locked()) return std::nullopt;
+  return mutex_.locked_at_;
 }
 
 std::string Mutex::Lock::describe() const {

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -39,7 +40,7 @@ class Mutex {
   /// Suspends: unless it is free. Cancellation point: Cancelled leaves the mutex untouched.
   [[nodiscard]] Lock lock(std::source_location where = std::source_location::current());
   /// The Guard is empty when the mutex is locked.
-  [[nodiscard]] Guard try_lock();
+  [[nodiscard]] Guard try_lock(std::source_location where = std::source_location::current());
 
   bool locked() const { return owner_.holder() != nullptr; }
   std::size_t waiters() const { return waiters_.size(); }
@@ -51,6 +52,7 @@ class Mutex {
   void hand_over();
 
   Obligation owner_;
+  std::source_location locked_at_;  // by the owner
   WaitQueue waiters_{&owner_};
   const char* name_;
   Mutex** kept_in_ =
@@ -120,12 +122,14 @@ class [[nodiscard]] Mutex::Lock final : public QueuedWait {
 
   std::string describe() const override;
   std::vector<const GreenThread*> waits_for() const override;
+  std::optional<std::source_location> taken_at() const override;
 
  private:
   friend class Mutex;
 
   void grant() {
     mutex_.owner_.hold(*thread());
+    mutex_.locked_at_ = where();
     thread()->locked();
     granted_ = &mutex_;
     mutex_.kept_in_ = &granted_;

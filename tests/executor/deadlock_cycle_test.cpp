@@ -31,7 +31,7 @@ using Lines = std::vector<std::string>;
 std::string in_short(const std::string& line) {
   const std::size_t file = line.find("pp:");
   if (file == std::string::npos) return line;
-  const std::size_t where = line.rfind(" at ", file);
+  const std::size_t where = std::min(line.find(" (locked at "), line.rfind(" at ", file));
   const std::size_t nobody = line.find("; nobody");
   return line.substr(0, where) + (nobody == std::string::npos ? "" : line.substr(nobody));
 }

@@ -54,6 +54,7 @@ Task<> body(TaskGroup& group, Mutex& mutex, Event& event) {
   co_return;
 }
 // clang-format on
+constexpr int owner_lock_line = __LINE__ + 2;
 Task<> owner(Mutex& mutex, Event& event) {
   Mutex::Guard guard = co_await mutex.lock();
   co_await with_task_group(body, std::ref(mutex), std::ref(event));
@@ -76,12 +77,14 @@ TEST_CASE("Dump: tells name, class, state, since when, the lines, and who belong
                  "executor at 1.5 ms: 6 threads, 6 resumes, 2 ticks\n"
                  "  thread 1 \"owner\" (low, runs as high) waits for 2 threads of a group to end at "));
   CHECK_THAT(owner_line, Catch::Contains(" since 0 s, awaited at "));
-  CHECK_THAT(owner_line,
-             Catch::Contains("; submitted at " + line_at(submit_line) +
-                             "\n    thread 4 \"member\" (high) waits for mutex \"bus\" held by thread 1 at " +
-                             line_at(lock_line) + " since 1 ms; submitted at " + line_at(member_line) +
-                             "\n    thread 5 \"sleeper\" (low, runs as high) sleeps until 9 s at " +
-                             line_at(sleep_line) + "; submitted at " + line_at(second_member_line)));
+  CHECK_THAT(
+      owner_line,
+      Catch::Contains(
+          "; submitted at " + line_at(submit_line) +
+          "\n    thread 4 \"member\" (high) waits for mutex \"bus\" held by thread 1 (locked at " +
+          line_at(owner_lock_line) + ") at " + line_at(lock_line) + " since 1 ms; submitted at " +
+          line_at(member_line) + "\n    thread 5 \"sleeper\" (low, runs as high) sleeps until 9 s at " +
+          line_at(sleep_line) + "; submitted at " + line_at(second_member_line)));
   CHECK(text.substr(owner_line.size()) ==
         "\n  thread 2 \"reader\" (normal) waits for event \"never\" at " + line_at(event_line) +
             " since 0 s, awaited at " + line_at(await_line) + "; submitted at " + line_at(submit_line + 1) +

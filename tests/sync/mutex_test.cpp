@@ -1,10 +1,14 @@
 #include <catch2/catch.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <source_location>
+#include <string>
 #include <utility>
 
 #include <bide/executor/executor.hpp>
+#include <bide/executor/sync/event.hpp>
 #include <bide/executor/sync/mutex.hpp>
 #include <bide/tests/executor/death.hpp>
 #include <bide/tests/executor/timeline.hpp>
@@ -181,6 +185,47 @@ TEST_CASE("Mutex: a Deadlock names owner, cycle and mutex, whichever goes first,
   CHECK_THAT(text, Catch::Contains("1 -> 2 -> 1"));
   CHECK_THAT(text, Catch::Contains("waits for mutex \"disk\" held by thread 2"));
   CHECK_THAT(text, Catch::Contains("waits for mutex \"bus\" held by thread 1"));
+}
+
+TEST_CASE("Mutex: a report says at which line the owner locked it, also after a hand-over and a try_lock") {
+  Executor executor(virtual_time);
+  Mutex mutex("m");
+  Event never;
+  const auto held_at = [&](std::size_t thread) {
+    const std::optional<std::source_location> at = executor.report().unfinished.at(thread).taken_at;
+    return at ? at->line() : 0;
+  };
+  const unsigned lock_line = __LINE__ + 2;
+  executor.submit({}, [&]() -> Task<> {
+    Mutex::Guard guard = co_await mutex.lock();
+    co_await Sleep(1ms);
+    guard.unlock();
+    co_await never.wait();
+  });
+  const unsigned next_line = __LINE__ + 2;
+  executor.submit({}, [&]() -> Task<> {
+    Mutex::Guard guard = co_await mutex.lock();
+    co_await Sleep(1ms);
+  });
+  Handle<> last = executor.submit({}, [&]() -> Task<> { const Mutex::Guard guard = co_await mutex.lock(); });
+  executor.run_until(Instant());
+  CHECK(held_at(1) == lock_line);
+  CHECK(held_at(2) == lock_line);
+  CHECK(held_at(0) == 0);  // does not wait for a mutex
+  executor.run_until(Instant(1ms));
+  CHECK(held_at(2) == next_line);
+  CHECK_THAT(executor.dump(), Catch::Contains("held by thread 2 (locked at " + std::string(__FILE__) + ":" +
+                                              std::to_string(next_line) + ")"));
+  last.cancel();
+  executor.run_until(Instant(2ms));
+  const unsigned try_line = __LINE__ + 2;
+  executor.submit({}, [&]() -> Task<> {
+    const Mutex::Guard guard = mutex.try_lock();
+    co_await never.wait();
+  });
+  executor.submit({}, [&]() -> Task<> { const Mutex::Guard guard = co_await mutex.lock(); });
+  executor.run_until(Instant(2ms));
+  CHECK(held_at(2) == try_line);
 }
 
 TEST_CASE("Mutex: a thread that waits for one that was destroyed outside of a run can be cancelled") {
