@@ -36,11 +36,14 @@ using testing::for_each_cancel_point;
 
 using Item = std::unique_ptr<int>;
 
-struct World {
+struct Things {
   Mutex mutex;
   SharedMutex shared_mutex;
   ConditionVariable changed;
   bool changed_once = false;
+  Mutex tokens_mutex;
+  ConditionVariable tokens_changed;
+  int tokens = 1;
   Semaphore semaphore{2};
   Event event;
   Latch latch{1};
@@ -53,128 +56,186 @@ struct World {
 
   // Empty: all is in order.
   std::string fault() const {
-    if (mutex.locked() || shared_mutex.locked() || shared_mutex.readers() != 0) return "something is locked";
+    if (mutex.locked() || tokens_mutex.locked() || shared_mutex.locked() || shared_mutex.readers() != 0)
+      return "something is locked";
     if (semaphore.value() != 2) return std::to_string(semaphore.value()) + " permits of 2";
+    if (tokens != 1) return std::to_string(tokens) + " tokens of 1";
     const int left = static_cast<int>(buffer.size());
     if (sent != received + left) {
       return std::to_string(sent) + " sent, " + std::to_string(received) + " received, " +
              std::to_string(left) + " left";
     }
     const std::size_t waiters = mutex.waiters() + shared_mutex.waiters() + changed.waiters() +
-                                semaphore.waiters() + event.waiters() + latch.waiters() + barrier.waiters() +
-                                limiter.waiters() + meeting.waiting_senders() + meeting.waiting_receivers() +
+                                tokens_mutex.waiters() + tokens_changed.waiters() + semaphore.waiters() +
+                                event.waiters() + latch.waiters() + barrier.waiters() + limiter.waiters() +
+                                meeting.waiting_senders() + meeting.waiting_receivers() +
                                 buffer.waiting_senders() + buffer.waiting_receivers();
     return waiters == 0 ? "" : std::to_string(waiters) + " waiters left";
   }
 };
 
+struct World {
+  Things outer;
+  Things inner;  // of an operation inside another one
+  std::string fault() const { return outer.fault() + inner.fault(); }
+};
+
+// What an operation does when it has what it waited for: another one, on other things, or a short sleep.
+struct Inside {
+  Task<> (*start)(Things&, Inside) = nullptr;
+  Things* things = nullptr;
+
+  Task<> operator()() const {
+    if (start != nullptr) return start(*things, Inside());
+    return []() -> Task<> { co_await Sleep(1ms); }();
+  }
+};
+
 // Operations. What only another thread could end has a limit, so each can be alone.
 
-Task<> mutex(World& world) {
-  const Mutex::Guard guard = co_await world.mutex.lock();
-  co_await Sleep(1ms);
+Task<> mutex(Things& things, Inside inside) {
+  const Mutex::Guard guard = co_await things.mutex.lock();
+  co_await inside();
 }
-Task<> writer(World& world) {
-  const SharedMutex::Guard guard = co_await world.shared_mutex.lock();
-  co_await Sleep(1ms);
+Task<> writer(Things& things, Inside inside) {
+  const SharedMutex::Guard guard = co_await things.shared_mutex.lock();
+  co_await inside();
 }
-Task<> reader(World& world) {
-  const SharedMutex::Guard guard = co_await world.shared_mutex.lock_shared();
-  co_await Sleep(1ms);
+Task<> reader(Things& things, Inside inside) {
+  const SharedMutex::Guard guard = co_await things.shared_mutex.lock_shared();
+  co_await inside();
 }
-Task<> condition(World& world) {
-  Mutex::Guard guard = co_await world.mutex.lock();
-  if (!world.changed_once) co_await try_timeout(3ms, world.changed.wait(guard));
+Task<> condition(Things& things, Inside inside) {
+  Mutex::Guard guard = co_await things.mutex.lock();
+  if (!things.changed_once) co_await try_timeout(3ms, things.changed.wait(guard));
   if (!guard) throw std::logic_error("the wait came back without the mutex");
-  world.changed_once = true;
-  world.changed.notify_all();
+  things.changed_once = true;
+  things.changed.notify_all();
+  co_await inside();
 }
-Task<> semaphore(World& world) {
-  co_await world.semaphore.acquire(2);
-  const AtExit give_back([&world] { world.semaphore.release(2); });
-  co_await Sleep(1ms);
+Task<> token(Things& things, Inside inside) {
+  {
+    Mutex::Guard guard = co_await things.tokens_mutex.lock();
+    co_await things.tokens_changed.wait(guard, [&things] { return things.tokens > 0; });
+    --things.tokens;
+  }
+  const AtExit give_back([&things] {
+    ++things.tokens;
+    things.tokens_changed.notify_one();
+  });
+  co_await inside();
 }
-Task<> event(World& world) {
-  const bool came = co_await try_timeout(3ms, world.event.wait());
-  if (!came) world.event.set();
+Task<> semaphore(Things& things, Inside inside) {
+  co_await things.semaphore.acquire(2);
+  const AtExit give_back([&things] { things.semaphore.release(2); });
+  co_await inside();
 }
-Task<> latch(World& world) {
-  const bool open = co_await try_timeout(3ms, world.latch.wait());
-  if (!open && !world.latch.try_wait()) world.latch.count_down();
+Task<> event(Things& things, Inside inside) {
+  const bool came = co_await try_timeout(3ms, things.event.wait());
+  if (!came) things.event.set();
+  co_await inside();
 }
-Task<> barrier(World& world) { co_await try_timeout(2ms, world.barrier.arrive_and_wait()); }
-Task<> limiter(World& world) { co_await world.limiter.acquire(2); }
-Task<> sends(World& world, Channel<Item>& channel) {
+Task<> latch(Things& things, Inside inside) {
+  const bool open = co_await try_timeout(3ms, things.latch.wait());
+  if (!open && !things.latch.try_wait()) things.latch.count_down();
+  co_await inside();
+}
+Task<> barrier(Things& things, Inside inside) {
+  co_await try_timeout(2ms, things.barrier.arrive_and_wait());
+  co_await inside();
+}
+Task<> limiter(Things& things, Inside inside) {
+  co_await things.limiter.acquire(2);
+  co_await inside();
+}
+Task<> sends(Things& things, Channel<Item>& channel) {
   Item item = std::make_unique<int>(1);
   // In either case, and also when a cancel ends it: sent is what is not here any more.
-  const AtExit count([&] { world.sent += item == nullptr ? 1 : 0; });
+  const AtExit count([&] { things.sent += item == nullptr ? 1 : 0; });
   co_await try_timeout(2ms, channel.send(std::move(item)));
 }
-Task<> receives(World& world, Channel<Item>& channel) {
+Task<> receives(Things& things, Channel<Item>& channel) {
   const std::optional<std::optional<Item>> item = co_await try_timeout(2ms, channel.receive());
-  if (item && *item) ++world.received;
+  if (item && *item) ++things.received;
 }
-Task<> send_0(World& world) { return sends(world, world.meeting); }
-Task<> send_1(World& world) { return sends(world, world.buffer); }
-Task<> receive_0(World& world) { return receives(world, world.meeting); }
-Task<> receive_1(World& world) { return receives(world, world.buffer); }
-Task<> selects(World& world) {
+Task<> send_0(Things& things, Inside) { return sends(things, things.meeting); }
+Task<> send_1(Things& things, Inside) { return sends(things, things.buffer); }
+Task<> receive_0(Things& things, Inside) { return receives(things, things.meeting); }
+Task<> receive_1(Things& things, Inside) { return receives(things, things.buffer); }
+Task<> selects(Things& things, Inside inside) {
   Item item = std::make_unique<int>(1);
   const auto selected = co_await select(
-      sending(world.meeting, std::move(item)), receiving(world.meeting), waiting(world.event),
-      [&world] { return world.semaphore.acquire(2); }, Sleep(2ms));
+      sending(things.meeting, std::move(item)), receiving(things.meeting), waiting(things.event),
+      [&things] { return things.semaphore.acquire(2); },
+      [&things] { return things.barrier.arrive_and_wait(); }, Sleep(2ms));
   if ((selected.index == 0) != (item == nullptr)) throw std::logic_error("an arm that lost has sent");
-  if (selected.index == 0) ++world.sent;
-  if (selected.index == 1) ++world.received;
-  if (selected.index == 3) world.semaphore.release(2);
+  if (selected.index == 0) ++things.sent;
+  if (selected.index == 1) ++things.received;
+  if (selected.index == 3) things.semaphore.release(2);
+  co_await inside();
 }
-Task<> join(World& world) {
-  Handle<> handle = submit(mutex(world));
+Task<> join(Things& things, Inside inside) {
+  Handle<> handle = submit(mutex(things, inside));
   co_await handle;
 }
-Task<> sleep(World&) { co_await Sleep(1ms); }
-Task<> yield(World&) { co_await Yield(); }
+Task<> sleep(Things&, Inside inside) { co_await inside(); }
+Task<> yield(Things&, Inside inside) {
+  co_await Yield();
+  co_await inside();
+}
 
 struct Operation {
   const char* name;
-  Task<> (*start)(World&);
+  Task<> (*on)(Things&, Inside);
+
+  Task<> start(World& world) const { return on(world.outer, Inside()); }
+  Task<> start_around(const Operation& inner, World& world) const {
+    return on(world.outer, Inside{inner.on, &world.inner});
+  }
 };
 constexpr Operation operations[] = {
     {"mutex", mutex},          {"writer", writer},  {"reader", reader},  {"condition variable", condition},
     {"semaphore", semaphore},  {"event", event},    {"latch", latch},    {"barrier", barrier},
     {"limiter", limiter},      {"send, 0", send_0}, {"send, 1", send_1}, {"receive, 0", receive_0},
     {"receive, 1", receive_1}, {"select", selects}, {"join", join},      {"sleep", sleep},
-    {"yield", yield}};
+    {"yield", yield},          {"token", token}};
 
 // Combinators, of two operations.
 
-using Start = Task<> (*)(World&);
-Task<> in_turn(World& world, Start a, Start b) {
-  co_await a(world);
-  co_await b(world);
+Task<> in_turn(World& world, const Operation& a, const Operation& b) {
+  co_await a.start(world);
+  co_await b.start(world);
 }
-Task<> under_timeout(World& world, Start a, Start b) {
+Task<> under_timeout(World& world, const Operation& a, const Operation& b) {
   try {
     co_await timeout(1500us, in_turn(world, a, b));
   } catch (const TimedOut&) {
   }
 }
-Task<> under_try_timeout(World& world, Start a, Start b) { co_await try_timeout(1ms, in_turn(world, a, b)); }
-Task<> under_shield(World& world, Start a, Start b) {
-  co_await shielded(a(world));
-  co_await b(world);
+Task<> under_try_timeout(World& world, const Operation& a, const Operation& b) {
+  co_await try_timeout(1ms, in_turn(world, a, b));
 }
-Task<> in_all(World& world, Start a, Start b) { co_await when_all(a(world), b(world)); }
-Task<> in_any(World& world, Start a, Start b) { co_await when_any(a(world), b(world)); }
-Task<> group_of(TaskGroup& group, World& world, Start a, Start b) {
-  group.submit(a(world), {.priority = Priority::high});
-  co_await b(world);
+Task<> under_shield(World& world, const Operation& a, const Operation& b) {
+  co_await shielded(a.start(world));
+  co_await b.start(world);
 }
-Task<> in_group(World& world, Start a, Start b) { co_await with_task_group(group_of, std::ref(world), a, b); }
+Task<> in_all(World& world, const Operation& a, const Operation& b) {
+  co_await when_all(a.start(world), b.start(world));
+}
+Task<> in_any(World& world, const Operation& a, const Operation& b) {
+  co_await when_any(a.start(world), b.start(world));
+}
+Task<> group_of(TaskGroup& group, World& world, const Operation& a, const Operation& b) {
+  group.submit(a.start(world), {.priority = Priority::high});
+  co_await b.start(world);
+}
+Task<> in_group(World& world, const Operation& a, const Operation& b) {
+  co_await with_task_group(group_of, std::ref(world), std::cref(a), std::cref(b));
+}
 
 struct Combinator {
   const char* name;
-  Task<> (*around)(World&, Start, Start);
+  Task<> (*around)(World&, const Operation&, const Operation&);
 };
 constexpr Combinator combinators[] = {{"timeout", under_timeout}, {"try_timeout", under_try_timeout},
                                       {"shielded", under_shield}, {"when_all", in_all},
@@ -209,7 +270,7 @@ TEST_CASE("Cancel sweep: every pair of waits, in one thread and in two that cont
     for (const Operation& b : operations) {
       CAPTURE(a.name, b.name);
       const auto one =
-          sweep([&](Executor& executor, World& world) { executor.submit(in_turn(world, a.start, b.start)); });
+          sweep([&](Executor& executor, World& world) { executor.submit(in_turn(world, a, b)); });
       const auto two = sweep([&](Executor& executor, World& world) {
         executor.submit(a.start(world));
         executor.submit(b.start(world));
@@ -223,14 +284,27 @@ TEST_CASE("Cancel sweep: every pair of waits, in one thread and in two that cont
   CHECK(points > 2'000);
 }
 
+TEST_CASE("Cancel sweep: every pair of waits, one inside the other, in three threads that contend") {
+  for (const Operation& a : operations) {
+    for (const Operation& b : operations) {
+      CAPTURE(a.name, b.name);
+      CHECK(sweep([&](Executor& executor, World& world) {
+        executor.submit(a.start_around(b, world));
+        executor.submit(a.start_around(b, world), {.priority = Priority::high});
+        executor.submit(a.start_around(b, world));
+      }));
+    }
+  }
+}
+
 TEST_CASE("Cancel sweep: every pair of waits in every combinator, beside threads that contend") {
   for (const Combinator& combinator : combinators) {
     for (const Operation& a : operations) {
       for (const Operation& b : operations) {
         CAPTURE(combinator.name, a.name, b.name);
         CHECK(sweep([&](Executor& executor, World& world) {
-          executor.submit(combinator.around(world, a.start, b.start));
-          executor.submit(combinator.around(world, b.start, a.start), {.priority = Priority::low});
+          executor.submit(combinator.around(world, a, b));
+          executor.submit(combinator.around(world, b, a), {.priority = Priority::low});
           executor.submit(a.start(world));
         }));
       }
