@@ -4,23 +4,18 @@
 // handle`. If nobody has the Handle, it is nobody's, and must not get lost: the other threads are cancelled,
 // and `run` throws it, the same object, when all have ended.
 //
-// Look at: Ann catches both of hers and goes on. Ben's is thrown by `run`, and the sleeper, who has nothing
-// to do with it, is told first and can clean up.
+// Look at: Ann catches both of hers. Ben's is thrown by `run`, and the sleeper is told first and can clean up.
 //
-// Try: let Ben keep the Handle in a local variable: the error becomes nobody's when that goes, at the end of
-// his task. Then let him await it in a try block, as Ann does: `run` does not throw any more.
+// Try: let Ben await the Handle in a try block, as Ann does: `run` does not throw any more.
 
 #include <bide/executor/executor.hpp>
 
-#include <chrono>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
 
 using namespace bide;
 using namespace std::chrono_literals;
-
-namespace {
 
 Task<int> divide(int dividend, int divisor) {
   if (divisor == 0) throw std::domain_error(std::to_string(dividend) + " by zero");
@@ -53,8 +48,6 @@ Task<> sleeper() {
     throw;
   }
 }
-
-}  // namespace
 
 int main() {
   Executor executor({.time = TimeMode::virtual_time});

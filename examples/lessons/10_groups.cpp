@@ -7,13 +7,11 @@
 // Look at: the body of the first group returns at 0 s, the group at 3 s. In the second, the film is cancelled
 // when the image fails, and the error arrives after the film's last word.
 //
-// Try: let the film fail as well while it is cleaning up (throw something else than Cancelled): the first
-// error is thrown, and `attached_errors()`, in the handler, has the second.
+// Try: let the film throw something else than Cancelled: `attached_errors()`, in the handler, has it.
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/scope/task_group.hpp>
 
-#include <chrono>
 #include <cstdio>
 #include <stdexcept>
 

@@ -19,8 +19,6 @@
 using namespace bide;
 using namespace std::chrono_literals;
 
-namespace {
-
 long long minutes() { return now().time_since_epoch() / 1min; }
 
 Task<> walk() {
@@ -53,8 +51,6 @@ Task<> caller() {
   sleeper.cancel();
   std::printf("%lld min: both are told, and neither has run yet\n", minutes());
 }
-
-}  // namespace
 
 int main() {
   Executor executor({.time = TimeMode::virtual_time});

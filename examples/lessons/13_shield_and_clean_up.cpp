@@ -8,14 +8,12 @@
 // second it needs, and only then hears of the cancel again. C++ has no `co_await` in a catch handler: hence
 // the flag.
 //
-// Try: let a goodbye take 3 s: the limit inside the shield cuts it off. Then take the shield away, not the
-// limit.
+// Try: let a goodbye take 3 s: the limit inside the shield cuts it off.
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/scope/shielded.hpp>
 #include <bide/executor/scope/timeout.hpp>
 
-#include <chrono>
 #include <cstdio>
 
 using namespace bide;
@@ -24,7 +22,6 @@ using namespace std::chrono_literals;
 namespace {
 
 enum class Manners { rude, polite };
-
 long long seconds() { return now().time_since_epoch() / 1s; }
 
 Task<> say_goodbye(const char* name) {

@@ -5,8 +5,7 @@
 // knows its owner, and lends it the class of its most urgent waiter until it unlocks. A Semaphore has no
 // owner to lend to.
 //
-// Look at: with the semaphore, the high thread gets the bus after all the medium turns; with the mutex,
-// before the first one.
+// Look at: with the semaphore, high gets the bus after all the medium turns; with the mutex, before them.
 //
 // Try: give the medium thread a thousand turns: which of the two stories gets longer for the high one?
 
@@ -17,8 +16,6 @@
 #include <cstdio>
 
 using namespace bide;
-
-namespace {
 
 Task<> transfer(const char* name) {
   std::printf("  %s has the bus\n", name);
@@ -54,8 +51,6 @@ void tell_story(const char* title, Bus& bus) {
   executor.submit(use_bus(bus, "high"), {.priority = Priority::high});
   executor.run();
 }
-
-}  // namespace
 
 int main() {
   Semaphore semaphore(1, "bus");

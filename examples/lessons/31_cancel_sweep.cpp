@@ -8,8 +8,7 @@
 // the next reader waits for ever. The careful one leaves it to a destructor, which runs however the thread
 // ends.
 //
-// Try: print the failures: each names the point, the thread and the line. Then give the book back before the
-// way home.
+// Try: print the failures: each names the point, the thread and the line.
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/sync/semaphore.hpp>
