@@ -199,6 +199,9 @@ class Executor {
   BlockingPool& blocking_pool();
   const ExecutorOptions& options() const { return options_; }
 
+  /// 0, 1, 2, and so on: for whatever gives turns among equals by counting, as select_fair does among its arms.
+  std::uint64_t next_turn() { return turns_++; }
+
   /// The executor whose thread or post is running. Requires: there is one.
   static Executor& current();
 
@@ -214,7 +217,6 @@ class Executor {
   friend class Handle;
   friend class ResultSlot;
   friend class SleepUntil;
-  friend class SelectWait;
   friend class TaskPromiseBase;
   friend class TimedCall;
   friend class Wait;
@@ -309,7 +311,7 @@ class Executor {
   std::uint64_t ticks_ = 0;
   ScheduleDigest digest_;
   std::uint16_t locks_at_end_ = 0;  // of the thread that is being destroyed
-  std::uint64_t fair_selects_ = 0;
+  std::uint64_t turns_ = 0;
   std::shared_ptr<PostBox> post_box_;
   std::unique_ptr<BlockingPool> blocking_pool_;
   std::unique_ptr<Driver> driver_;

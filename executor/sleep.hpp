@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <source_location>
 
+#include <bide/executor/cancellation_point.hpp>
 #include <bide/executor/executor.hpp>
 
 namespace bide {
@@ -19,19 +20,13 @@ class [[nodiscard]] SleepUntil {
   explicit SleepUntil(Instant due, std::source_location where = std::source_location::current())
       : due_(due), where_(where) {}
 
-  bool await_ready() const {
-    require(running.thread != nullptr, "a sleep outside of a green thread");
-    running.thread->wait_failed = running.thread->cancelled;
-    return running.thread->cancelled != 0;
-  }
+  bool await_ready() const { return CancellationPoint::enter("a sleep outside of a green thread"); }
   template <std::derived_from<Frame> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) {
     running.thread->leaf = &frame.promise();
     running.executor->sleep(*running.thread, *this);
   }
-  void await_resume() const {
-    if (running.thread->wait_failed != 0) throw Cancelled();
-  }
+  void await_resume() const { CancellationPoint::leave(); }
 
   Instant due() const { return due_; }
   std::source_location where() const { return where_; }

@@ -13,7 +13,7 @@ void Wait::park_for_ever() {
   parked.gone_ = true;
 }
 
-void Wait::throw_cancelled() { throw Cancelled(); }
+void CancellationPoint::throw_cancelled() { throw Cancelled(); }
 
 void JoinWait::park(Frame& frame) {
   require(target_->joiner == nullptr, "two threads wait for one Handle");

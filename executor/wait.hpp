@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <bide/executor/cancellation_point.hpp>
 #include <bide/executor/green_thread.hpp>
 
 namespace bide {
@@ -67,9 +68,7 @@ class Wait {
   /// Begins the wait. True: the thread is cancelled already, do not touch anything, `finish` will throw.
   bool enter() {
     thread_ = running.thread;
-    require(thread_ != nullptr, "a wait outside of a green thread");
-    thread_->wait_failed = thread_->cancelled;
-    return thread_->cancelled != 0;
+    return CancellationPoint::enter("a wait outside of a green thread");
   }
 
   /// Suspends the thread in this wait. In one that stands for several, the thread is suspended already.
@@ -90,10 +89,8 @@ class Wait {
   /// False when the wait ended by a cancel, or was entered cancelled.
   bool succeeded() const { return thread_->wait_failed == 0; }
 
-  /// Throws Cancelled where it has not succeeded.
-  void finish() const {
-    if (!succeeded()) throw_cancelled();
-  }
+  /// Throws Cancelled where it has not succeeded. Requires: called by the thread that waited.
+  void finish() const { CancellationPoint::leave(); }
 
   GreenThread* thread() const { return thread_; }
   void set_where(std::source_location where) { where_ = where; }
@@ -102,8 +99,6 @@ class Wait {
   static void rank_again(GreenThread& thread);
 
  private:
-  [[noreturn]] static void throw_cancelled();
-
   std::source_location where_;
   Instant since_{};
   GreenThread* thread_ = nullptr;

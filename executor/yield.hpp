@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <source_location>
 
+#include <bide/executor/cancellation_point.hpp>
 #include <bide/executor/executor.hpp>
 
 namespace bide {
@@ -18,20 +19,14 @@ class [[nodiscard]] Yield {
  public:
   explicit Yield(std::source_location where = std::source_location::current()) : where_(where) {}
 
-  bool await_ready() const {
-    require(running.thread != nullptr, "a Yield outside of a green thread");
-    running.thread->wait_failed = running.thread->cancelled;
-    return running.thread->cancelled != 0;
-  }
+  bool await_ready() const { return CancellationPoint::enter("a Yield outside of a green thread"); }
   template <std::derived_from<Frame> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) {
     running.thread->leaf = &frame.promise();
     running.yielded_at = where_;
     running.executor->make_ready(*running.thread);
   }
-  void await_resume() const {
-    if (running.thread->wait_failed != 0) throw Cancelled();
-  }
+  void await_resume() const { CancellationPoint::leave(); }
 
  private:
   std::source_location where_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <bide/queue/priority.hpp>
+#include <bide/queue/saturating.hpp>
 
 namespace bide {
 
@@ -55,15 +56,6 @@ inline constexpr std::chrono::nanoseconds minimum_horizon = std::chrono::seconds
 /// Taken for work that states no estimate.
 inline constexpr std::chrono::nanoseconds default_estimate = std::chrono::seconds(1);
 
-/// `left - right`, held at the ends of the range.
-constexpr std::chrono::nanoseconds saturating_difference(std::chrono::nanoseconds left,
-                                                         std::chrono::nanoseconds right) {
-  std::int64_t difference = 0;
-  if (!__builtin_sub_overflow(left.count(), right.count(), &difference))
-    return std::chrono::nanoseconds(difference);
-  return right.count() < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds::min();
-}
-
 constexpr Score base(Priority priority) {
   constexpr Score scores[priority_count] = {points(10), points(100), points(1000), points(10000)};
   return scores[static_cast<std::size_t>(priority)];
@@ -80,7 +72,7 @@ constexpr Score aging(std::chrono::nanoseconds wait) {
 constexpr std::chrono::nanoseconds latest_start(std::chrono::nanoseconds deadline,
                                                 std::chrono::nanoseconds estimate = default_estimate) {
   if (deadline == Urgency::none) return Urgency::none;
-  return saturating_difference(deadline, std::max(estimate, std::chrono::nanoseconds::zero()));
+  return subtract_saturating(deadline, std::max(estimate, std::chrono::nanoseconds::zero()));
 }
 
 /// How long before its latest start work begins to be urgent.
@@ -95,10 +87,10 @@ constexpr Score urgency(std::chrono::nanoseconds latest_start, std::chrono::nano
   if (latest_start == Urgency::none) return 0;
   if (now >= latest_start) {
     constexpr std::int64_t nanoseconds_each = 10'000;
-    const Score overdue = saturating_difference(now, latest_start).count() / nanoseconds_each;
+    const Score overdue = subtract_saturating(now, latest_start).count() / nanoseconds_each;
     return urgency_at_latest_start + std::min(overdue, overdue_cap);
   }
-  const std::chrono::nanoseconds slack = saturating_difference(latest_start, now);
+  const std::chrono::nanoseconds slack = subtract_saturating(latest_start, now);
   if (slack >= horizon) return 0;
 
   const std::int64_t risen = (horizon - slack).count();  // 0 < slack < horizon: can't overflow
@@ -112,7 +104,7 @@ constexpr Score urgency(std::chrono::nanoseconds latest_start, std::chrono::nano
 /// Base, aging and urgency together; without an Urgency the base alone.
 constexpr Score score(Priority priority, const Urgency* moving, std::chrono::nanoseconds now, Aging waiting) {
   if (moving == nullptr) return base(priority);
-  const Score waited = waiting == Aging::on ? aging(saturating_difference(now, moving->waiting_since)) : 0;
+  const Score waited = waiting == Aging::on ? aging(subtract_saturating(now, moving->waiting_since)) : 0;
   return base(priority) + waited + urgency(moving->latest_start, moving->horizon, now);
 }
 

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include <bide/queue/saturating.hpp>
+
 namespace bide {
 
 /// A span of time in whole nanoseconds, negative ones included: at most 292 years either way.
@@ -35,11 +37,7 @@ static_assert(sizeof(Duration::rep) == 8);
 
 /// `to - from`, or the shortest or longest duration where the difference lies beyond it.
 [[nodiscard]] constexpr Duration subtract_saturating(Instant to, Instant from) noexcept {
-  const Duration since_start = from.time_since_epoch();
-  if (since_start >= Duration::zero()) {
-    return to < Instant::min() + since_start ? Duration::min() : to - from;
-  }
-  return to > Instant::max() + since_start ? Duration::max() : to - from;
+  return subtract_saturating(to.time_since_epoch(), from.time_since_epoch());
 }
 
 }  // namespace bide

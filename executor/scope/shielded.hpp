@@ -16,7 +16,8 @@ class ShieldScope : public CancelScope {
 ///     } catch (...) { failed = true; }
 ///     if (failed) co_await shielded(timeout(5s, say_goodbye(connection)));
 ///
-/// Suspends: as what is awaited. A cancel from around shows at the next wait after it.
+/// Suspends: as what is awaited. No cancellation point: a cancel from around, before or meanwhile, shows at
+///           the next wait after it.
 /// Inside:   cancels and timeouts that begin inside work: give every shield a timeout.
 /// Throws:   what is awaited throws.
 /// Cost:     no allocation, no thread.

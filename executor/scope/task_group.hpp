@@ -28,6 +28,7 @@ class TaskGroup {
   /// Returns: a Handle, to await or to cancel the one thread; dropping it is fine. An error of the thread
   ///          reaches the group in any case, and whoever awaits the Handle.
   /// Throws:  QueueFull, as Executor::submit.
+  /// Cost:    O(1); beyond the task's own frame a block of the frame pool.
   template <class T>
   Handle<T> submit(Task<T> task, const SubmitOptions& options = {}) {
     Handle<T> handle = scope_.executor().submit(std::move(task), options);

@@ -82,6 +82,10 @@ Scoped<TimeLimit, Awaitable> timeout(Duration limit, Awaitable&& awaitable,
 /// unless they have an earlier deadline.
 ///
 /// `estimate`: how long the work takes once it runs.
+///
+/// Suspends: as what is awaited. With an instant that has come, what waits at all has no time.
+/// Throws:   TimedOut, and else as `timeout`.
+/// Cost:     one timer, and the thread is ranked anew twice; a block of the frame pool, a thread's first time.
 template <class Awaitable>
 Scoped<DeadlineOfWork, Awaitable> deadline(Instant instant, Awaitable&& awaitable,
                                            Duration estimate = urgency::default_estimate,
@@ -154,8 +158,10 @@ class [[nodiscard]] TryTimeout {
 
 /// `co_await try_timeout(5s, task)`: as `timeout`, but the end of the time is a value.
 ///
-/// Returns: std::optional of the result, nullopt when the time was up; for a task without a result, bool.
-/// Throws:  what the task throws, a TimedOut of a limit inside it included; Cancelled.
+/// Suspends: as `timeout`: a task that is cut off is waited for.
+/// Returns:  std::optional of the result, nullopt when the time was up; for a task without a result, bool.
+/// Throws:   what the task throws, a TimedOut of a limit inside it included; Cancelled.
+/// Cost:     one timer; no thread, no allocation but the Cancelled that ends the task.
 template <class Awaitable>
 TryTimeout<Awaitable> try_timeout(Duration limit, Awaitable&& awaitable,
                                   std::source_location where = std::source_location::current()) {

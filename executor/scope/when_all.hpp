@@ -31,7 +31,7 @@ struct TakeValues {
   }
 };
 
-/// What `when_all_settled` makes of its threads: the result or the error of each; a Cancelled counts as an error.
+/// What `when_all_settled` makes of its threads: the result or the error of each. A Cancelled is an error here.
 struct TakeOutcomes {
   static constexpr GroupScope::CancelsOn cancels_on = GroupScope::CancelsOn::nothing;
   template <class T>
@@ -100,8 +100,8 @@ Task<typename Take::template Vector<T>> all_of_vector(std::vector<Task<T>> tasks
 /// Each argument is a Task or another awaitable; a result of void counts as std::monostate, a reference as
 /// std::reference_wrapper. The threads are submitted in the order of the arguments.
 ///
-/// Suspends: until the last has ended. Cancellation point: a cancel reaches all, and they are waited for; results
-///           that have all come in the instant of the cancel are returned, and the next wait throws.
+/// Suspends: until the last has ended. Cancellation point: a cancel reaches all, and they are waited for;
+///           results that have all come in the instant of the cancel are returned, and the next wait throws.
 /// Order:    of results as of the arguments; while this thread waits, the others run at its rank if theirs is
 ///           lower.
 /// Throws:   the first error; it cancels the others, which are waited for; their errors are attached to it
@@ -113,8 +113,8 @@ auto when_all(Awaitables&&... awaitables) {
   return all_of_tasks<TakeValues>(to_task(std::forward<Awaitables>(awaitables))...);
 }
 
-/// As `when_all`, for any number: a std::vector of the results in the order of the tasks, nothing for tasks without a
-/// result. None at all are done at once.
+/// As `when_all`, for any number: a std::vector of the results in the order of the tasks, nothing for tasks
+/// without a result. None at all are done at once.
 template <class T>
 auto when_all(std::vector<Task<T>> tasks) {
   return all_of_vector<TakeValues>(std::move(tasks));
@@ -123,9 +123,9 @@ auto when_all(std::vector<Task<T>> tasks) {
 /// `auto [a, b] = co_await when_all_settled(task_a, task_b)`: as `when_all`, but an error cancels nothing and
 /// is not thrown: each result is an Outcome.
 ///
-/// Suspends: until the last has ended. A cancel from around reaches all of them; what each then made of it is in the
-///           outcomes, a Cancelled as an error, and nothing that was done is lost: the cancel shows at the next
-///           wait.
+/// Suspends: until the last has ended. A cancel from around reaches all of them; what each then made of it is
+///           in the outcomes, a Cancelled as an error, and nothing that was done is lost: the cancel shows at
+///           the next wait.
 /// Throws:   QueueFull, when those that were let in have been cancelled and have ended.
 template <class... Awaitables>
 auto when_all_settled(Awaitables&&... awaitables) {

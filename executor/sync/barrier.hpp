@@ -27,7 +27,11 @@ class Barrier {
   Barrier(const Barrier&) = delete;
   Barrier& operator=(const Barrier&) = delete;
 
-  /// `co_await barrier.arrive_and_wait()`. Suspends: unless it is the last. Cancellation point.
+  /// `co_await barrier.arrive_and_wait()`: counts as one of the group, and goes on when that is complete.
+  ///
+  /// Suspends: unless it is the last. Cancellation point: entered cancelled it has not arrived.
+  /// Throws:   Cancelled.
+  /// Cost:     O(1); for the last O(waiters).
   [[nodiscard]] Arrival arrive_and_wait(std::source_location where = std::source_location::current());
   /// A plain call: from now on groups are smaller by one, this one too. Requires: size() is at least 1.
   void arrive_and_drop();

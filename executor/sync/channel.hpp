@@ -105,29 +105,32 @@ class Channel : public ChannelBase {
 
   /// `co_await channel.send(std::move(item))`: await it in the same expression, it refers to the item.
   ///
-  /// Suspends: unless there is room, or a receiver waits. Cancellation point. Throws: ChannelClosed, also
-  /// when it is closed while this waits.
+  /// Suspends: unless there is room, or a receiver waits. Cancellation point: then nothing was sent.
+  /// Throws:   ChannelClosed, also when it is closed while this waits; Cancelled. The item is the caller's then.
   [[nodiscard]] Send<T&&> send(T&& item, std::source_location where = std::source_location::current()) {
     return Send<T&&>(*this, std::move(item), where);
   }
-  /// Sends a copy.
+  /// Sends a copy, which is made with the call. Else as above.
   [[nodiscard]] Send<T> send(const T& item, std::source_location where = std::source_location::current()) {
     return Send<T>(*this, T(item), where);
   }
   /// `co_await channel.receive()`: an item, or nullopt when the channel is closed and drained.
   ///
-  /// Suspends: unless there is an item, or it is closed. Cancellation point.
+  /// Suspends: unless there is an item, or it is closed. Cancellation point: then nothing was taken.
+  /// Throws:   Cancelled.
   [[nodiscard]] Receive receive(std::source_location where = std::source_location::current()) {
     return Receive(*this, where);
   }
 
-  /// False: it is full or closed, and the item is untouched. Plain calls, as try_receive.
+  /// A plain call: sends if `send` would not have to wait, to whom the item would go then.
+  /// Returns: false when it is full or closed, and the item is untouched.
   [[nodiscard]] bool try_send(T&& item);
   [[nodiscard]] bool try_send(const T& item) {
     T copy(item);
     return try_send(std::move(copy));
   }
-  /// nullopt: there is nothing now; with `closed()`, nor will there be.
+  /// A plain call: receives if `receive` would not have to wait.
+  /// Returns: nullopt when there is nothing now; with `closed()`, nor will there be.
   [[nodiscard]] std::optional<T> try_receive() {
     std::optional<T> item;
     receive_into(item);

@@ -26,11 +26,6 @@ void ConditionVariable::notify_all() {
   while (QueuedWait* next = waiters_.take_first()) static_cast<Notice*>(next)->wake();
 }
 
-void ConditionVariable::throw_if_cancelled() {
-  require(running.thread != nullptr, "a ConditionVariable is awaited outside of a green thread");
-  if (running.thread->cancelled != 0) throw Cancelled();
-}
-
 std::string ConditionVariable::Notice::describe() const {
   return named("condition variable", variable_.name_);
 }

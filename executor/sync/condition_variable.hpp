@@ -32,16 +32,22 @@ class ConditionVariable {
 
   /// Unlocks, waits to be notified, locks again.
   ///
-  /// Suspends: always. Cancellation point. Requires: the guard holds a mutex, and outlives the wait.
+  /// Suspends: always, also after a cancel, until it has the mutex again. Cancellation point: entered cancelled
+  ///           it does not unlock.
+  /// Throws:   Cancelled, with the mutex locked.
+  /// Requires: the guard holds a mutex; guard and mutex outlive the wait.
   Task<> wait(Mutex::Guard& guard, std::source_location where = std::source_location::current());
 
   /// Waits as long as `predicate()` is false. It is called with the mutex held.
   ///
-  /// Suspends: unless it is true at once. Cancellation point in any case.
+  /// Suspends: unless it is true at once. Cancellation point in any case, with or without a suspension.
+  /// Throws:   Cancelled, or what the predicate throws, with the mutex locked.
+  /// Requires: as above.
   template <std::predicate Predicate>
   Task<> wait(Mutex::Guard& guard, Predicate predicate,
               std::source_location where = std::source_location::current()) {
-    throw_if_cancelled();
+    if (CancellationPoint::enter("a ConditionVariable is awaited outside of a green thread"))
+      CancellationPoint::leave();
     while (!predicate()) co_await wait(guard, where);
   }
 
@@ -53,8 +59,6 @@ class ConditionVariable {
   std::size_t waiters() const { return waiters_.size(); }
 
  private:
-  static void throw_if_cancelled();
-
   WaitQueue waiters_;
   const char* name_;
 };

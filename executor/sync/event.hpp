@@ -25,10 +25,13 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// `co_await event.wait()`. Suspends: unless it is set. Cancellation point.
+  /// `co_await event.wait()`: goes on when it is set, or has been set meanwhile.
+  ///
+  /// Suspends: unless it is set. Cancellation point, also when it is set.
+  /// Throws:   Cancelled.
   [[nodiscard]] Wait wait(std::source_location where = std::source_location::current());
 
-  /// A plain call, from anywhere on the executor's OS thread. Twice is once.
+  /// Plain calls, from anywhere on the executor's OS thread. Twice is once.
   void set();
   void reset() { set_ = false; }
   bool is_set() const { return set_; }

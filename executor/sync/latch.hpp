@@ -14,7 +14,7 @@ namespace bide {
 ///
 /// Order:  waiters become ready by class, then as they came.
 /// Cancel: a waiter withdraws in O(1); the count stays.
-/// Cost:   no allocation.
+/// Cost:   a wait O(1), the last count_down O(waiters); no allocation.
 class Latch {
  public:
   class Wait;
@@ -27,11 +27,18 @@ class Latch {
   /// A plain call, from anywhere on the executor's OS thread. Requires: `by` is not more than count().
   void count_down(std::size_t by = 1);
 
-  /// `co_await latch.wait()`. Suspends: unless the count is 0. Cancellation point.
+  /// `co_await latch.wait()`: goes on when the count is 0.
+  ///
+  /// Suspends: unless it is. Cancellation point, also when it is.
+  /// Throws:   Cancelled.
   [[nodiscard]] Wait wait(std::source_location where = std::source_location::current());
   /// True when the count is 0.
   bool try_wait() const { return count_ == 0; }
-  /// Counts down by one, then waits. Entered cancelled it does neither; cancelled later, the count stays down.
+  /// Counts down by one, then waits.
+  ///
+  /// Suspends: unless the count is 0 by that. Cancellation point: entered cancelled it does neither; cancelled
+  ///           later, the count stays down.
+  /// Throws:   Cancelled. Requires: the count is not 0.
   [[nodiscard]] Wait arrive_and_wait(std::source_location where = std::source_location::current());
 
   std::size_t count() const { return count_; }

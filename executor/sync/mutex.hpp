@@ -38,8 +38,9 @@ class Mutex {
   /// `co_await mutex.lock()`: a Guard.
   ///
   /// Suspends: unless it is free. Cancellation point: Cancelled leaves the mutex untouched.
+  /// Throws:   Cancelled.
   [[nodiscard]] Lock lock(std::source_location where = std::source_location::current());
-  /// The Guard is empty when the mutex is locked.
+  /// A plain call, in a thread. Returns: an empty Guard when the mutex is locked.
   [[nodiscard]] Guard try_lock(std::source_location where = std::source_location::current());
 
   bool locked() const { return owner_.holder() != nullptr; }

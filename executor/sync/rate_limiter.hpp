@@ -40,7 +40,9 @@ class RateLimiter final : private TimedCall {
 
   /// `co_await limiter.acquire(n)`: waits until the bucket holds `tokens`, and takes them.
   ///
-  /// Suspends: unless they are there and nobody waits in front. Cancellation point.
+  /// Suspends: unless they are there and nobody waits in front. Cancellation point: Cancelled has taken none.
+  ///           Tokens that come after the last instant are never there: that waits for a cancel.
+  /// Throws:   Cancelled.
   /// Requires: `tokens` is at most the burst, or it would wait for ever.
   [[nodiscard]] Acquire acquire(std::uint64_t tokens = 1,
                                 std::source_location where = std::source_location::current());

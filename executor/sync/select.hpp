@@ -87,14 +87,14 @@ class [[nodiscard]] Select final : public SelectWait {
   static_assert(count > 0, "a select without an arm would wait for ever");
 
  public:
-  explicit Select(std::uint64_t* turn, Arms&... arms) : SelectWait(turn), places_(arms...) {
+  explicit Select(std::uint64_t turn, Arms&... arms) : SelectWait(turn), places_(arms...) {
     std::apply([this](auto&... place) { pointers_ = {&place.wait...}; }, places_);
     set_arms(pointers_.data(), count);
   }
 
   bool await_ready() {
     if (enter()) return true;
-    std::size_t arm = first_to_try();
+    std::size_t arm = first_to_try(count);
     for (std::size_t tried = 0; tried < count; ++tried) {
       if (ready(arm, std::index_sequence_for<Arms...>())) {
         selected_ = arm;
@@ -144,28 +144,31 @@ class [[nodiscard]] Select final : public SelectWait {
 /// Suspends: unless an arm is ready. Cancellation point: then no arm has had an effect.
 /// Order:    of several that are ready, the lowest index. While it waits, the first that is served; it goes
 ///           into each queue as any other wait does, so selects and plain waits are served in one order.
-/// Returns:  Selected: the index, and the value of that arm. An arm that throws, throws here.
+/// Returns:  Selected: the index, and the value of that arm.
+/// Throws:   what the arm that is the one throws: ChannelClosed, a thread's error; Cancelled.
 /// Sleeps:   one that is due at once is ready at once: `Sleep(0s)` as the last arm asks without waiting, and
 ///           suspends nothing.
 /// Inherits: arms that join, or lock a mutex, hand this thread's rank on.
 /// Cost:     O(arms); no allocation.
 template <SelectArm... Arms>
 auto select(Arms&&... arms) {
-  return Select<std::remove_reference_t<Arms>...>(nullptr, arms...);
+  return Select<std::remove_reference_t<Arms>...>(0, arms...);
 }
 
 /// As select, but of several that are ready it takes the first from the next index in turn on: no arm that is
 /// ready over and over keeps another from its turn.
 ///
-/// The turn counts the fair selects of the executor. Where two alternate in a fixed pattern, give each a turn
-/// of its own, or one of them may meet the same index every time.
+/// The turn is taken with the call. It counts the fair selects of the executor; where two alternate in a fixed
+/// pattern, give each a turn of its own, or one of them may meet the same index every time.
+/// Else as select. Requires: called in a thread or post.
 template <SelectArm... Arms>
 auto select_fair(Arms&&... arms) {
-  return Select<std::remove_reference_t<Arms>...>(&SelectWait::turn_of_executor(), arms...);
+  return Select<std::remove_reference_t<Arms>...>(Executor::current().next_turn(), arms...);
 }
+/// The same, counting in `turn`.
 template <SelectArm... Arms>
 auto select_fair(SelectTurn& turn, Arms&&... arms) {
-  return Select<std::remove_reference_t<Arms>...>(&SelectWait::turn_of(turn), arms...);
+  return Select<std::remove_reference_t<Arms>...>(turn.next(), arms...);
 }
 
 }  // namespace bide

@@ -51,8 +51,6 @@ GreenThread* SelectWait::rank_changed() {
   return holder;
 }
 
-std::uint64_t& SelectWait::turn_of_executor() { return Executor::current().fair_selects_; }
-
 std::string SelectSleep::describe() const { return "the instant " + to_string(due_.time_since_epoch()); }
 
 }  // namespace bide

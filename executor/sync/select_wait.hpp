@@ -19,8 +19,10 @@ class SelectTurn {
  public:
   SelectTurn() = default;
 
+  /// 0, 1, 2, and so on.
+  std::uint64_t next() { return selects_++; }
+
  private:
-  friend class SelectWait;
   std::uint64_t selects_ = 0;
 };
 
@@ -36,11 +38,9 @@ class SelectWait : public Wait {
   std::vector<const GreenThread*> waits_for() const override;
   GreenThread* rank_changed() override;
 
-  static std::uint64_t& turn_of_executor();
-  static std::uint64_t& turn_of(SelectTurn& turn) { return turn.selects_; }
-
  protected:
-  explicit SelectWait(std::uint64_t* turn) : Wait(std::source_location()), turn_(turn) {}
+  /// Of several arms that are ready it takes the first from arm `turn` modulo their number on.
+  explicit SelectWait(std::uint64_t turn) : Wait(std::source_location()), turn_(turn) {}
   ~SelectWait() = default;
 
   void set_arms(Wait** arms, std::size_t count) {
@@ -48,14 +48,14 @@ class SelectWait : public Wait {
     count_ = count;
     set_where(arms[0]->where());
   }
-  std::size_t first_to_try() { return turn_ != nullptr ? (*turn_)++ % count_ : 0; }
+  std::size_t first_to_try(std::size_t count) const { return turn_ % count; }
 
   std::size_t selected_ = 0;
 
  private:
   Wait** arms_ = nullptr;
   std::size_t count_ = 0;
-  std::uint64_t* turn_;  // nullptr: the lowest index goes first
+  std::uint64_t turn_;
 };
 
 /// Sleep as an arm of a select.

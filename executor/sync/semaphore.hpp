@@ -29,6 +29,7 @@ class Semaphore {
   /// `co_await semaphore.acquire()`: takes permits; give them back with `release`.
   ///
   /// Suspends: unless there are enough and nobody waits in front. Cancellation point: Cancelled has taken none.
+  /// Throws:   Cancelled.
   /// Nothing limits `permits`: more than will ever be released waits for ever.
   [[nodiscard]] Acquire acquire(std::size_t permits = 1,
                                 std::source_location where = std::source_location::current());

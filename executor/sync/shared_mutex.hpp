@@ -37,12 +37,17 @@ class SharedMutex {
   SharedMutex& operator=(const SharedMutex&) = delete;
   ~SharedMutex();
 
-  /// `co_await mutex.lock()`: a Guard for the writer. Suspends: unless it is free. Cancellation point.
+  /// `co_await mutex.lock()`: a Guard for the writer.
+  ///
+  /// Suspends: unless it is free. Cancellation point: Cancelled leaves the mutex untouched.
+  /// Throws:   Cancelled.
   [[nodiscard]] Lock lock(std::source_location where = std::source_location::current());
-  /// `co_await mutex.lock_shared()`: a Guard for a reader. Suspends: if there is a writer, or a waiter that
-  /// goes first. Cancellation point.
+  /// `co_await mutex.lock_shared()`: a Guard for a reader.
+  ///
+  /// Suspends: if there is a writer, or a waiter that goes first. Cancellation point, as `lock`.
+  /// Throws:   Cancelled.
   [[nodiscard]] Lock lock_shared(std::source_location where = std::source_location::current());
-  /// The Guard is empty if the lock would have to wait.
+  /// Plain calls, in a thread. Returns: an empty Guard if the lock would have to wait.
   [[nodiscard]] Guard try_lock();
   [[nodiscard]] Guard try_lock_shared();
 

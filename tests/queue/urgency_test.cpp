@@ -262,7 +262,7 @@ TEST_CASE("score: exact ties are ties") {
 TEST_CASE("urgency: is computed while compiling") {
   static_assert(bide::urgency::urgency(480s, 120s, 400s) == 1'666'666);
   static_assert(bide::urgency::urgency(36000s, 36000s, 18000s) == 2'500'000);
-  static_assert(bide::urgency::saturating_difference(Time::min(), 1ns) == Time::min());
-  static_assert(bide::urgency::saturating_difference(0ns, Time::min()) == Time::max());
+  static_assert(bide::subtract_saturating(Time::min(), 1ns) == Time::min());
+  static_assert(bide::subtract_saturating(0ns, Time::min()) == Time::max());
   SUCCEED();
 }
