@@ -6,12 +6,14 @@
 #include <bide/executor/executor.hpp>
 #include <bide/executor/sync/condition_variable.hpp>
 #include <bide/tests/executor/timeline.hpp>
+#include <bide/tests/sync/told.hpp>
 
 namespace {
 
 using namespace bide;
 using namespace std::chrono_literals;
 using bide::test::at_now;
+using bide::test::tells_at_next_wait;
 using bide::test::Timeline;
 using bide::test::virtual_time;
 
@@ -155,18 +157,14 @@ TEST_CASE(
   Shared shared;
   Handle<> waiter = executor.submit({}, [&]() -> Task<> {
     co_await takes_one(shared, "a");
-    try {
-      co_await Yield();
-    } catch (const Cancelled&) {
-      shared.timeline.push_back("next wait");
-    }
+    co_await tells_at_next_wait(shared.timeline);
   });
   executor.run_for(1ms);
   shared.ready = 1;
   shared.changed.notify_one();
   waiter.cancel();
   executor.run();
-  CHECK(shared.timeline == Timeline{"a@1", "next wait"});
+  CHECK(shared.timeline == Timeline{"a@1", "next wait cancelled@1"});
 }
 
 TEST_CASE("ConditionVariable: a Deadlock names it") {

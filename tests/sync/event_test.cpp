@@ -6,12 +6,15 @@
 #include <bide/executor/sync/event.hpp>
 #include <bide/tests/executor/death.hpp>
 #include <bide/tests/executor/timeline.hpp>
+#include <bide/tests/sync/told.hpp>
 
 namespace {
 
 using namespace bide;
 using namespace std::chrono_literals;
 using bide::test::at_now;
+using bide::test::tells_at_next_wait;
+using bide::test::tells_end;
 using bide::test::Timeline;
 using bide::test::virtual_time;
 
@@ -64,13 +67,8 @@ TEST_CASE("Event: set and cancel in one turn: the wait has succeeded in one orde
   Event event;
   Timeline timeline;
   Handle<> waiter = executor.submit({}, [&]() -> Task<> {
-    try {
-      co_await event.wait();
-      timeline.push_back("through");
-      co_await Yield();
-    } catch (const Cancelled&) {
-      timeline.push_back("cancelled");
-    }
+    co_await tells_end(timeline, "event", [&] { return event.wait(); });
+    co_await tells_at_next_wait(timeline);
   });
   executor.run_for(1ms);
   if (sets_first) {
@@ -81,7 +79,8 @@ TEST_CASE("Event: set and cancel in one turn: the wait has succeeded in one orde
     event.set();
   }
   executor.run();
-  CHECK(timeline == (sets_first ? Timeline{"through", "cancelled"} : Timeline{"cancelled"}));
+  CHECK(timeline ==
+        (sets_first ? Timeline{"event@1", "next wait cancelled@1"} : Timeline{"event cancelled@1"}));
 }
 
 TEST_CASE("Event: destroyed with a waiter in a run it ends the process, after a Deadlock it does not") {

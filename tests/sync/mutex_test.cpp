@@ -12,6 +12,7 @@
 #include <bide/executor/sync/mutex.hpp>
 #include <bide/tests/executor/death.hpp>
 #include <bide/tests/executor/timeline.hpp>
+#include <bide/tests/sync/told.hpp>
 
 namespace {
 
@@ -19,6 +20,8 @@ using namespace bide;
 using namespace std::chrono_literals;
 using bide::test::at_now;
 using bide::test::death_of;
+using bide::test::tells_at_next_wait;
+using bide::test::tells_end;
 using bide::test::Timeline;
 using bide::test::virtual_time;
 
@@ -29,12 +32,8 @@ Task<> locks(Mutex& mutex, Timeline& timeline, const char* name, Duration holds 
 }
 
 Task<> tries_to_lock(Mutex& mutex, Timeline& timeline, const char* name) {
-  try {
-    co_await locks(mutex, timeline, name);
-  } catch (const Cancelled&) {
-    timeline.push_back(std::string(name) + " cancelled");
-    throw;
-  }
+  return tells_end(timeline, name,
+                   [&mutex]() -> Task<> { const Mutex::Guard guard = co_await mutex.lock(); });
 }
 
 }  // namespace
@@ -93,15 +92,11 @@ TEST_CASE("Mutex: a waiter that was handed the mutex and is cancelled before it 
   b.emplace(executor.submit({}, [&]() -> Task<> {
     Mutex::Guard guard = co_await mutex.lock();
     timeline.push_back(at_now("b"));
-    try {
-      co_await Yield();
-    } catch (const Cancelled&) {
-      timeline.push_back("b cancelled at its next wait");
-    }
+    co_await tells_at_next_wait(timeline);
   }));
   executor.submit(locks(mutex, timeline, "c"));
   executor.run();
-  CHECK(timeline == Timeline{"b@5", "b cancelled at its next wait", "c@5"});
+  CHECK(timeline == Timeline{"b@5", "next wait cancelled@5", "c@5"});
   CHECK(!mutex.locked());
 }
 
@@ -120,7 +115,7 @@ TEST_CASE("Mutex: a waiter that is cancelled in the turn before the unlock gives
   b.emplace(executor.submit(tries_to_lock(mutex, timeline, "b")));
   executor.submit(tries_to_lock(mutex, timeline, "c"));
   executor.run();
-  CHECK(timeline == Timeline{"b cancelled", "c@5"});
+  CHECK(timeline == Timeline{"b cancelled@5", "c@5"});
   CHECK(!mutex.locked());
 }
 
@@ -242,7 +237,7 @@ TEST_CASE("Mutex: a thread that waits for one that was destroyed outside of a ru
   CHECK(executor.report().unfinished.at(1).state == "waits for something that was destroyed");
   waiter.cancel();
   executor.run();
-  CHECK(timeline == Timeline{"waiter cancelled"});
+  CHECK(timeline == Timeline{"waiter cancelled@1000"});
 }
 
 TEST_CASE("Mutex: an executor that is destroyed with holder and waiters leaves it unlocked") {

@@ -11,12 +11,14 @@
 #include <bide/executor/sync/select.hpp>
 #include <bide/executor/sync/semaphore.hpp>
 #include <bide/tests/executor/timeline.hpp>
+#include <bide/tests/sync/told.hpp>
 
 namespace {
 
 using namespace bide;
 using namespace std::chrono_literals;
 using bide::test::at_now;
+using bide::test::tells_at_next_wait;
 using bide::test::Timeline;
 using bide::test::virtual_time;
 
@@ -183,11 +185,7 @@ TEST_CASE("select: an arm that was served before the cancel is the one, and the 
   Handle<> waiter = executor.submit({}, [&]() -> Task<> {
     const auto selected = co_await select(Sleep(5ms), receiving(channel));
     timeline.push_back(digit(selected.index));
-    try {
-      co_await Yield();
-    } catch (const Cancelled&) {
-      timeline.push_back("cancelled");
-    }
+    co_await tells_at_next_wait(timeline);
   });
   executor.submit({}, [&]() -> Task<> {
     co_await Sleep(1ms);
@@ -195,7 +193,7 @@ TEST_CASE("select: an arm that was served before the cancel is the one, and the 
     waiter.cancel();
   });
   executor.run();
-  CHECK(timeline == Timeline{"1", "cancelled"});
+  CHECK(timeline == Timeline{"1", "next wait cancelled@1"});
 }
 
 TEST_CASE("select: errors of an arm are thrown by the select: a closed channel, a failed thread") {

@@ -7,6 +7,7 @@
 #include <bide/executor/sync/mutex.hpp>
 #include <bide/executor/sync/select.hpp>
 #include <bide/tests/executor/timeline.hpp>
+#include <bide/tests/sync/told.hpp>
 
 // Threads that wait for one another in a circle, through joins and mutexes, all at an inherited class. A cancel
 // takes one of them out: the change of rank runs once around and must find what is being withdrawn gone already.
@@ -15,7 +16,7 @@ namespace {
 
 using namespace bide;
 using namespace std::chrono_literals;
-using bide::test::at_now;
+using bide::test::tells_end;
 using bide::test::Timeline;
 using bide::test::virtual_time;
 
@@ -26,16 +27,6 @@ struct Circle {
   Executor executor{virtual_time};
   std::optional<Handle<>> a, b, c;
 
-  template <class Wait>
-  Task<> member(const char* name, Wait wait) {
-    try {
-      co_await wait();
-      timeline.push_back(at_now(name));
-    } catch (const Cancelled&) {
-      timeline.push_back(at_now(std::string(name) + " cancelled"));
-      throw;
-    }
-  }
   Task<> lock() { const Mutex::Guard guard = co_await mutex.lock(); }
   Task<> join_holding(std::optional<Handle<>>& other) {
     const Mutex::Guard guard = co_await mutex.lock();
@@ -46,10 +37,11 @@ struct Circle {
   template <class WaitOfA, class WaitOfB>
   void close(WaitOfA wait_of_a, WaitOfB wait_of_b) {
     constexpr SubmitOptions low{.priority = Priority::low};
-    a.emplace(executor.submit(member("a", wait_of_a), low));
-    b.emplace(executor.submit(member("b", wait_of_b), low));
+    a.emplace(executor.submit(tells_end(timeline, "a", wait_of_a), low));
+    b.emplace(executor.submit(tells_end(timeline, "b", wait_of_b), low));
     executor.run_for(1ms);
-    c.emplace(executor.submit(member("c", [this] { return lock(); }), {.priority = Priority::critical}));
+    c.emplace(executor.submit(tells_end(timeline, "c", [this] { return lock(); }),
+                              {.priority = Priority::critical}));
     executor.run_for(1ms);
     CHECK(ranks() == Timeline{"critical", "critical", "critical"});
   }
