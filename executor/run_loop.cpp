@@ -126,14 +126,16 @@ void Executor::destroy(GreenThread& thread) noexcept {
   last->table_index = thread.table_index;
   threads_.pop_back();
   locks_at_end_ = thread.locks;
+  thread.leaf = nullptr;
   root.handle().destroy();  // which may let go of more: of locks that are arguments, or when it was suspended
-  require(locks_at_end_ == 0 || phase_ == Phase::destroying,
-          "a thread ends while it holds a lock: the Guard is elsewhere");
+  require(locks_at_end_ == 0, "a thread ends while it holds a lock: the Guard is elsewhere");
   if (own_urgency != nullptr || debts != nullptr) [[unlikely]]
     free_ranking(own_urgency, debts);
 }
 
-void GreenThread::unlocked_at_end() { --executor->locks_at_end_; }
+// The count outlives the record, which goes with the root frame. Where the executor goes, all threads have ended, and
+// a Guard in one's frame may be another's.
+void GreenThread::unlocked_at_end() { --(leaf == nullptr ? executor->locks_at_end_ : locks); }
 
 void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {
   if (sleep.due() <= now_ || (!virtual_time_ && sleep.due() <= now())) return make_ready(thread);

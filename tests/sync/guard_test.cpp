@@ -104,3 +104,43 @@ TEST_CASE("Guard: those in frames and arguments of a thread are gone in time, ho
   CHECK(timeline == Timeline{"held", "returned"});
   CHECK(!mutex.locked());
 }
+
+TEST_CASE("Guard: one outside of an executor that goes with the thread that locked ends the process") {
+  const auto outlives = death_of([] {
+    Mutex mutex;
+    Mutex::Guard elsewhere;
+    Executor executor(virtual_time);
+    executor.submit({}, [&]() -> Task<> {
+      elsewhere = co_await mutex.lock();
+      co_await Sleep(1h);
+    });
+    executor.run_for(1ms);
+  });
+  CHECK(outlives.aborted);
+  CHECK_THAT(outlives.said, Catch::Contains(message));
+}
+
+TEST_CASE("Guard: one in a frame of a younger thread goes with the executor before the thread that locked") {
+  Mutex mutex;
+  Mutex own;
+  {
+    Executor executor(virtual_time);
+    Mutex::Guard passed;
+    executor.submit({}, [&]() -> Task<> {
+      passed = co_await mutex.lock();
+      co_await Sleep(1h);
+    });
+    const auto keeps = [](Mutex& locked, Mutex::Guard guard) -> Task<> {
+      const Mutex::Guard inner = co_await locked.lock();
+      co_await Sleep(1h);
+      static_cast<void>(guard);
+    };
+    executor.run_for(1ms);
+    executor.submit(keeps(own, std::move(passed)));
+    executor.run_for(1ms);
+    REQUIRE(mutex.locked());
+    REQUIRE(own.locked());
+  }
+  CHECK(!mutex.locked());
+  CHECK(!own.locked());
+}
