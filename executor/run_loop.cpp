@@ -133,8 +133,8 @@ void Executor::destroy(GreenThread& thread) noexcept {
     free_ranking(own_urgency, debts);
 }
 
-// The count outlives the record, which goes with the root frame. Where the executor goes, all threads have ended, and
-// a Guard in one's frame may be another's.
+// The count outlives the record, which goes with the root frame. Where the executor goes, all threads have
+// ended, and a Guard in one's frame may be another's.
 void GreenThread::unlocked_at_end() { --(leaf == nullptr ? executor->locks_at_end_ : locks); }
 
 void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {

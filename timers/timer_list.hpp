@@ -39,7 +39,8 @@ class Timer {
 ///   2. entries_[i].timer->slot_ == i. Hence every entry is live, and a timer without an entry is not armed.
 ///   3. Sequences are unique and grow with every arm or place taken, so no two entries tie.
 ///
-/// Order:  (instant, sequence of the arm, or of the place that was taken for it). Nothing else decides: no address, no history of cancels.
+/// Order:  (instant, sequence of the arm, or of the place that was taken for it). Nothing else decides: no
+///         address, no history of cancels.
 /// Cost:   24 bytes a timer in the array, which doubles when it is full. O(log n) for arm, cancel and release
 ///         of n timers, O(1) for next_due whatever was cancelled.
 /// Source: D. B. Johnson, "Priority queues with update and finding minimum spanning trees", 1975 (d-ary heap)

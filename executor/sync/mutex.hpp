@@ -23,6 +23,7 @@ namespace bide {
 /// Cancel:   a waiter withdraws in O(1). Who was handed the mutex has it; its next wait throws.
 /// Requires: unlocked by the thread that locked it; not destroyed locked during a run. A thread that locks
 ///           twice waits for itself, which a Deadlock reports.
+/// Reports:  of a thread that waits for it name the owner, and the line at which that locked it.
 /// Cost:     lock and unlock O(1), no allocation.
 class Mutex {
  public:
