@@ -43,11 +43,11 @@ class BufferedReader {
   /// line may lack its end: `ended_early` says so. `limit`: bytes of the longest line; at most the capacity less two.
   [[nodiscard]] Task<std::optional<std::string_view>> read_line(std::size_t limit = SIZE_MAX) {
     limit = std::min(limit, buffer_.size() - 2);
-    std::optional<std::string_view> line =
-        co_await up_to("\n", limit + 1, {IoError::line_too_long, "a line", limit});
+    const Limit named{IoError::line_too_long, "a line", limit};
+    std::optional<std::string_view> line = co_await up_to("\n", limit + 1, named);
     if (!line.has_value()) co_return line;
     if (!ended_early_ && line->ends_with('\r')) line->remove_suffix(1);
-    if (line->size() > limit) throw_too_long({IoError::line_too_long, "a line", limit});
+    if (line->size() > limit) throw_too_long(named);
     co_return line;
   }
 

@@ -163,9 +163,9 @@ Task<std::size_t> File::read_parts_at(std::uint64_t offset, std::span<const Read
 
 Task<std::size_t> File::write_parts_at(std::uint64_t offset, std::span<const WritePart> parts) {
   const std::uint64_t all = size_of(plain(parts));
-  const std::size_t written =
-      co_await transfer_parts(descriptor_, {Operation::Kind::write, "write", name(), offset},
-                              {Operation::Kind::write, Operation::Kind::write_vector}, plain(parts));
+  const Transfer transfer{Operation::Kind::write, "write", name(), offset};
+  const PartKinds kinds{Operation::Kind::write, Operation::Kind::write_vector};
+  const std::size_t written = co_await transfer_parts(descriptor_, transfer, kinds, plain(parts));
   if (written < all) throw_io_error(EIO, "write " + name().text());
   co_return written;
 }

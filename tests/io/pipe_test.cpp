@@ -88,7 +88,7 @@ TEST_CASE("Standard streams: are neither closed nor changed") {
   const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
   run_io([]() -> Task<> {
     PipeWriter errors = standard_error();
-    co_await errors.write_all({});
+    co_await errors.write_all(std::span<const std::byte>());
     co_await errors.close();
     PipeReader input = standard_input();
     PipeWriter output = standard_output();

@@ -47,6 +47,7 @@ class PlayedDriver final : public Driver {
   }
 
   std::vector<Result> results;
+  std::int64_t cancelled_with = -ECANCELED;  // what a cancel's operation ends with
 
   void start(Operation& operation) noexcept override {
     log_.push_back(name_of(operation.kind));
@@ -54,7 +55,7 @@ class PlayedDriver final : public Driver {
   }
   void cancel(Operation& operation) noexcept override {
     log_.push_back("cancel " + name_of(operation.kind));
-    complete(operation, -ECANCELED, Result::Then::ended);
+    complete(operation, cancelled_with, Result::Then::ended);
   }
   void collect() noexcept override {
     if (results.empty()) return;
@@ -141,6 +142,20 @@ Task<std::string> reads(Play&) {
   std::string text(10, '\0');
   const std::size_t came = co_await stream.read(room(text));
   co_return std::to_string(came);
+}
+
+// How a thread ends that waits, and is cancelled.
+template <class F, class On>
+Task<std::string> end_of_cancelled(F function, On* on) {
+  Handle<> waiting = submit({}, function, on);
+  co_await Yield();
+  waiting.cancel();
+  try {
+    co_await waiting;
+  } catch (const Cancelled&) {
+    co_return "cancelled";
+  }
+  co_return "went on";
 }
 
 TEST_CASE("StreamSocket: an interrupted read is started again, one that is not ready polls first") {
@@ -294,6 +309,47 @@ TEST_CASE("Accepting: out of memory it pauses 100 ms at a time, tells once an ep
   });
   CHECK(play.outcome == "200 cancelled 10250");
   CHECK(told == 2);
+}
+
+// FAULTS K3
+TEST_CASE("Accepting: what is accepted in the instant in which a listener goes is closed") {
+  const int before = descriptor_count();
+  Play play({});
+  play.driver->cancelled_with = socket_here().release();
+  play.run([](Play&) -> Task<std::string> {
+    TcpListener listener = TcpListener::bind(Address::loopback(0));
+    std::string end =
+        co_await end_of_cancelled([](TcpListener* from) -> Task<> { co_await from->accept(); }, &listener);
+    co_return end;
+  });
+  CHECK(play.outcome == "cancelled");
+  CHECK(play.log == std::vector<std::string>{"accept", "cancel accept"});
+  CHECK(descriptor_count() == before);
+}
+
+TEST_CASE("Receiving: what comes in the instant in which a stream goes is given back") {
+  Play play({});
+  play.driver->cancelled_with = 5;
+  play.run([](Play&) -> Task<std::string> {
+    TcpStream stream(socket_here());
+    std::string end =
+        co_await end_of_cancelled([](TcpStream* from) -> Task<> { co_await from->receive(); }, &stream);
+    co_return end;
+  });
+  CHECK(play.outcome == "cancelled");
+  CHECK(play.driver->given_back == 1);
+}
+
+// FAULTS K3
+TEST_CASE("File: one that is opened while its executor ends is closed") {
+  const int before = descriptor_count();
+  {
+    Play play({});
+    play.driver->cancelled_with = socket_here().release();
+    play.executor.submit({}, []() -> Task<> { co_await File::open("a", OpenMode::read); });
+    play.executor.run_one();
+  }
+  CHECK(descriptor_count() == before);
 }
 
 TEST_CASE("Accepting: a close in a pause ends those that wait") {

@@ -28,7 +28,9 @@ Task<std::string> greeted_at(UnixListener& listener) {
   UnixStream stream = co_await listener.accept();
   std::string text(5, '\0');
   co_await stream.read_exactly(room(text));
-  if (co_await stream.read(room(text)) != 0) text += " and more";
+  std::string more(1, '\0');
+  const std::size_t came = co_await stream.read(room(more));
+  if (came != 0) text += " and more";
   co_await client;
   co_return text;
 }
