@@ -212,6 +212,31 @@ TEST_CASE("UringDriver: receives without a buffer wait without turning in circle
   for (const auto& stream : streams) CHECK(stream->text == "abc");
 }
 
+TEST_CASE("UringDriver: one buffer that is given back serves a starved receive, while another is held") {
+  UringExecutor uring({.buffer_count = 2});
+  std::vector<std::unique_ptr<Ends>> ends;
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (std::size_t i = 0; i < 3; ++i) {
+    ends.push_back(std::make_unique<Ends>(tcp_ends()));
+    streams.push_back(std::make_unique<Stream>(uring.driver(), ends[i]->first));
+    CHECK(::send(ends[i]->second, "abc", 3, 0) == 3);
+    uring.driver().start(*streams[i]);
+    uring.executor.submit(sleeps(2ms));
+    uring.executor.run();
+  }
+  CHECK(streams[0]->held.size() == 1);
+  CHECK(streams[2]->text.empty());
+  streams[1]->give_back();
+  uring.executor.submit(sleeps(2ms));
+  uring.executor.run();
+  CHECK(streams[2]->text == "abc");
+  for (const auto& stream : streams) stream->give_back();
+  for (const auto& stream : streams) uring.driver().cancel(*stream);
+  uring.executor.submit(sleeps(2ms));
+  uring.executor.run();
+  CHECK(uring.driver().in_flight() == 0);
+}
+
 TEST_CASE("UringDriver: an idle receive in front does not keep a free buffer from one that has data") {
   UringExecutor uring({.buffer_count = 1});
   const Ends busy(tcp_ends());
