@@ -57,6 +57,10 @@ void OperationWait::withdraw() noexcept {
 
 void OperationWait::completed() noexcept {
   if (more) return;
+  if (result == -EINTR && driver_ != nullptr && kind != Kind::close) {
+    if (!cancel_asked) return driver_->start(*this);
+    result = -ECANCELED;
+  }
   in_flight = false;
   Executor& executor = *thread()->executor;
   executor.operation_ended();

@@ -108,7 +108,8 @@ class OutsideWork {
 /// The await of an Operation: suspends the thread until the last result has come.
 ///
 /// Nothing outlives its owner: a cancel asks the driver, and the thread stays suspended until the kernel has let go.
-/// If it succeeded all the same, the result is delivered, and the cancel shows at the thread's next wait.
+/// If it succeeded all the same, the result is delivered, and the cancel shows at the thread's next wait. One that a signal
+/// interrupted is started again, but for a close, which has happened.
 ///
 /// A derived awaiter: `await_ready` returns true if `enter()` does; `await_suspend` fills in the operation and calls
 /// `begin`; `await_resume` calls `end`.

@@ -54,6 +54,14 @@ std::int64_t connect_now(Operation& wanted) noexcept {
   return result;
 }
 
+// A Unix socket that is not connected is writable also while the receiver's queue is full.
+std::int64_t send_message_now(int descriptor, const msghdr& message, int flags) noexcept {
+  const std::int64_t result = or_errno(::sendmsg(descriptor, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+  const auto* const to = static_cast<const sockaddr*>(message.msg_name);
+  const bool to_unix = to != nullptr && message.msg_namelen > 0 && to->sa_family == AF_UNIX;
+  return result == -EAGAIN && to_unix ? Attempt::later : result;
+}
+
 bool is_read(Kind kind) { return kind == Kind::read || kind == Kind::read_vector; }
 
 // The parts of a read or write: the one of the plain kinds lies in `single`.
@@ -136,7 +144,7 @@ std::int64_t attempt_once(Operation& wanted) noexcept {
     case Kind::receive_message:
       return or_errno(::recvmsg(wanted.descriptor, message, flags | MSG_DONTWAIT));
     case Kind::send_message:
-      return or_errno(::sendmsg(wanted.descriptor, message, flags | MSG_DONTWAIT | MSG_NOSIGNAL));
+      return send_message_now(wanted.descriptor, *message, flags);
     case Kind::poll: {
       const std::int64_t ready = poll_now(wanted.descriptor, wanted.flags);
       return ready == 0 ? Attempt::not_now : ready;

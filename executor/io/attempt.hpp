@@ -11,7 +11,7 @@ namespace bide {
 struct Attempt {
   static constexpr std::int64_t not_now = -EAGAIN;      // once the descriptor is ready
   static constexpr std::int64_t blocks = INT64_MIN;     // only a call that may block does it
-  static constexpr std::int64_t later = INT64_MIN + 1;  // nothing will tell when: a connect to a Unix socket
+  static constexpr std::int64_t later = INT64_MIN + 1;  // nothing will tell when: a Unix socket's peer is busy
   static constexpr std::int64_t no_buffer = INT64_MIN + 2;
 };
 

@@ -26,7 +26,7 @@ using Direction = WatchedDescriptor::Direction;
 
 constexpr std::uint32_t reading_events = EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 constexpr std::uint32_t writing_events = EPOLLOUT | EPOLLHUP | EPOLLERR;
-/// How long a connect waits that nothing will wake: to a Unix socket whose listener is busy.
+/// How long a connect or send waits that nothing will wake: to a Unix socket that is busy.
 constexpr Duration pause = std::chrono::milliseconds(5);
 
 /// Nothing: it is not about a descriptor that could be waited for.

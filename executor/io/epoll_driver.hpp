@@ -91,7 +91,7 @@ class EpollDriver final : public Driver, private BlockingCalls::Ended {
   SharedBuffers buffers_;
   OperationList ended_;         // to tell at the next collect
   WatchedList without_buffer_;  // whose first receive waits for one
-  WatchedList to_try_later_;    // whose connect no event will tell of
+  WatchedList to_try_later_;    // whose first write no event will tell of
   std::size_t queued_ = 0;      // operations that wait for descriptors
   int event_count_ = 0;         // that the set has, and `collect` has not seen
   bool recheck_ = false;        // one that waited for a buffer was cancelled

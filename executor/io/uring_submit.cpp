@@ -150,8 +150,9 @@ void UringDriver::prepare(Operation& operation, io_uring_sqe& request) {
       io_uring_prep_recvmsg(&request, descriptor, static_cast<msghdr*>(operation.memory), operation.flags);
       return use_registered(operation, request);
     case Kind::send_message:
+      // The kernel's own second try of a datagram would send what its first one left of the parts: nothing.
       io_uring_prep_sendmsg(&request, descriptor, static_cast<const msghdr*>(operation.memory),
-                            operation.flags | MSG_NOSIGNAL);
+                            operation.flags | MSG_NOSIGNAL | MSG_DONTWAIT);
       return use_registered(operation, request);
     case Kind::read:
       io_uring_prep_read(&request, descriptor, operation.memory, operation.length, operation.offset);

@@ -1,5 +1,6 @@
 #include "faulty_driver.hpp"
 
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <cerrno>
 #include <utility>
@@ -12,6 +13,12 @@ using Kind = Operation::Kind;
 
 bool moves_bytes(Kind kind) {
   return kind == Kind::receive || kind == Kind::send || kind == Kind::read || kind == Kind::write;
+}
+// A kernel never gives a part of what a signalfd or an eventfd has.
+bool may_be_short(int descriptor) {
+  struct stat about {};
+  if (::fstat(descriptor, &about) != 0) return false;
+  return S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode);
 }
 bool moves_vectors(Kind kind) { return kind == Kind::read_vector || kind == Kind::write_vector; }
 
@@ -56,6 +63,7 @@ struct FaultyDriver::StandIn final : Operation {
   }
 
   void shorten() {
+    if (!may_be_short(descriptor)) return;
     if (moves_bytes(kind) && !takes_buffer && length > 1) length = 1;
     if (!moves_vectors(kind)) return;
     const auto* const parts = static_cast<const iovec*>(memory);
