@@ -67,13 +67,14 @@ class PlayedDriver final : public Driver {
     }
   }
   void wait(Duration) noexcept override {}
-  void closing(int) noexcept override {}
+  void closing(int) noexcept override { ++closed; }
   std::span<std::byte> buffer(std::uint16_t) noexcept override { return buffer_; }
   void give_back(std::uint16_t) noexcept override { ++given_back; }
   std::string_view name() const override { return "played"; }
   DriverStatistics statistics() const override { return {}; }
 
   int given_back = 0;
+  int closed = 0;  // descriptors, by plain calls
 
  private:
   static std::string name_of(Operation::Kind kind) {
@@ -166,6 +167,7 @@ TEST_CASE("StreamSocket: an interrupted read is started again, one that is not r
              {Kind::receive, 7}});
   play.run(reads);
   CHECK(play.outcome == "7");
+  CHECK(play.driver->closed == 1);
   CHECK(play.log == std::vector<std::string>{"receive", "receive", "poll", "poll", "receive"});
 }
 
