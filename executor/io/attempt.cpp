@@ -107,8 +107,9 @@ std::int64_t read_cached(const Operation& wanted, const Parts& parts) noexcept {
 std::int64_t without_nowait(const Operation& wanted, const Parts& parts) noexcept {
   struct stat about {};
   if (::fstat(wanted.descriptor, &about) < 0) return -errno;
+  const bool file = S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode);
   const bool pipe = S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode);
-  if (!pipe && !(S_ISCHR(about.st_mode) && is_read(wanted.kind))) return Attempt::blocks;
+  if (file || (!pipe && !is_read(wanted.kind))) return Attempt::blocks;
   const std::int64_t ready = poll_now(wanted.descriptor, is_read(wanted.kind) ? POLLIN : POLLOUT);
   if (ready <= 0) return ready == 0 ? Attempt::not_now : ready;
   if (is_read(wanted.kind)) return or_errno(::readv(wanted.descriptor, parts.first, parts.count));
