@@ -32,12 +32,19 @@ class alignas(32) NodeRing {  // a size that an index is shifted by, not multipl
   /// Requires: not empty.
   QueueNode* back() const { return slots_[(tail_ - 1) & mask_]; }
   std::size_t capacity() const { return capacity_; }
+  std::size_t size() const { return tail_ - head_ - holes_; }
+
+  bool full() const { return tail_ - head_ == capacity_; }
 
   /// Throws: std::bad_alloc, and nothing has changed.
   /// Cost:   O(1), amortised over growth.
   void push_back(QueueNode& node) {
-    if (tail_ - head_ == capacity_) [[unlikely]]
+    if (full()) [[unlikely]]
       make_room();
+    append(node);
+  }
+  /// Requires: not full.
+  void append(QueueNode& node) {
     node.position = tail_;
     slots_[tail_++ & mask_] = &node;
   }

@@ -16,10 +16,9 @@ bool goes_by_deadline(const Urgency* urgency) {
 
 }  // namespace
 
-RunQueue::RunQueue(Options options)
-    : reasons_to_compare_(options.promote_every != 0 || options.aging == Aging::on ? 1 : 0),
-      pops_until_promotion_(options.promote_every),
-      options_(options) {}
+RunQueue::RunQueue(Options options) : pops_until_promotion_(options.promote_every), options_(options) {
+  reasons_to_compare_ = always_compares() ? 1 : 0;
+}
 
 RunQueue::RunQueue(RunQueue&& other) noexcept : RunQueue(other.options_) { swap(other); }
 
@@ -30,7 +29,6 @@ RunQueue& RunQueue::operator=(RunQueue&& other) noexcept {
 
 void RunQueue::swap(RunQueue& other) noexcept {
   std::swap(next_sequence_, other.next_sequence_);
-  std::swap(size_, other.size_);
   std::swap(occupied_, other.occupied_);
   std::swap(reasons_to_compare_, other.reasons_to_compare_);
   std::swap(rings_, other.rings_);
@@ -146,7 +144,12 @@ void RunQueue::promote() {
 
 // ---- placing
 
-void RunQueue::push_with_deadline(QueueNode& node) {
+void RunQueue::push_with_care(QueueNode& node) {
+  require(!node.queued(), "a node is pushed that is queued already");
+  if (!node.has_deadline()) {
+    rings_[index(node.priority)].make_room();
+    return push_plain(node);
+  }
   make_room(node.priority, node.urgency);
   node.sequence = next_sequence_++;
   link(node);
@@ -190,13 +193,12 @@ void RunQueue::link(QueueNode& node) {
   } else if (rings_[c].empty() || rings_[c].back()->sequence < node.sequence) {
     node.lane = Lane::fifo;
     rings_[c].push_back(node);
-    occupied_ |= bit(node.priority);
+    note_occupied(node.priority);
   } else {
     node.lane = Lane::late;
     late_[c].push({node.sequence, &node}, tell_node);
     ++reasons_to_compare_;
   }
-  ++size_;
 }
 
 void RunQueue::unlink(QueueNode& node) {
@@ -209,7 +211,6 @@ void RunQueue::unlink(QueueNode& node) {
         rings_[c].pop_front();
       else
         rings_[c].remove(node);
-      if (rings_[c].empty()) occupied_ &= ~bit(node.priority);
       break;
     case Lane::late:
       late_[c].erase(node.position, tell_node);
@@ -223,7 +224,6 @@ void RunQueue::unlink(QueueNode& node) {
       break;
   }
   node.lane = Lane::none;
-  --size_;
 }
 
 void RunQueue::link_by_age(QueueNode& node) {

@@ -53,8 +53,12 @@ class RunQueue {
   RunQueue(RunQueue&& other) noexcept;
   RunQueue& operator=(RunQueue&& other) noexcept;
 
-  bool empty() const { return size_ == 0; }
-  std::size_t size() const { return size_; }
+  bool empty() const { return (occupied_ == 0 && reasons_to_compare_ == 0) || size() == 0; }
+  std::size_t size() const {
+    std::size_t size = in_heaps();
+    for (const NodeRing& ring : rings_) size += ring.size();
+    return size;
+  }
   /// What the next push gives its node. Starts at 0; 64 bits never wrap.
   std::uint64_t next_sequence() const { return next_sequence_; }
 
@@ -63,15 +67,22 @@ class RunQueue {
   /// Requires: the node is in no queue.
   /// Cost:     O(1) without a deadline, O(log n) with one.
   void push(QueueNode& node) {
-    require(!node.queued(), "a node is pushed that is queued already");
-    if (node.has_deadline()) [[unlikely]]
-      return push_with_deadline(node);
-    NodeRing& ring = rings_[index(node.priority)];
-    ring.push_back(node);
+    if (node.urgency != nullptr || node.queued() || rings_[index(node.priority)].full()) [[unlikely]]
+      return push_with_care(node);
+    push_plain(node);
+  }
+
+  /// The same for a node without a deadline whose class has room: no call, and nothing to undo.
+  void push_plain(QueueNode& node) {
+    rings_[index(node.priority)].append(node);
     node.sequence = next_sequence_++;
     node.lane = Lane::fifo;
-    occupied_ |= bit(node.priority);
-    ++size_;
+    note_occupied(node.priority);
+  }
+  /// A node of the class, without a deadline, can be pushed without an allocation, as can `count` in all.
+  bool has_room(Priority priority, std::size_t count) const {
+    const NodeRing& ring = rings_[index(priority)];
+    return count <= ring.capacity() && !ring.full();
   }
 
   /// Takes out the node that goes first, then promotes if it is time to.
@@ -82,14 +93,17 @@ class RunQueue {
   QueueNode* pop(std::chrono::nanoseconds now) {
     if (reasons_to_compare_ != 0) [[unlikely]]
       return pop_best(now);
-    if (occupied_ == 0) return nullptr;
-    const auto highest = static_cast<unsigned>(31 - std::countl_zero(occupied_));
-    NodeRing& ring = rings_[highest];
-    QueueNode* const node = ring.pop_front();
-    if (ring.empty()) occupied_ ^= 1U << highest;
-    node->lane = Lane::none;
-    --size_;
-    return node;
+    while (occupied_ != 0) {
+      const auto highest = static_cast<unsigned>(std::countl_zero(occupied_)) ^ 31U;  // one bsr
+      NodeRing& ring = rings_[highest];
+      if (!ring.empty()) [[likely]] {
+        QueueNode* const node = ring.pop_front();
+        node->lane = Lane::none;
+        return node;
+      }
+      occupied_ ^= 1U << highest;
+    }
+    return nullptr;
   }
 
   /// What pop would return.
@@ -145,12 +159,19 @@ class RunQueue {
   static constexpr std::uint32_t bit(Priority priority) { return 1U << index(priority); }
   static constexpr bool promotable(Priority priority) { return priority < Priority::high; }
 
+  // With a branch, so that the next pop does not have to wait for a store that is hardly ever needed.
+  void note_occupied(Priority priority) {
+    if ((occupied_ & bit(priority)) == 0) [[unlikely]]
+      occupied_ |= bit(priority);
+  }
+  bool always_compares() const { return options_.promote_every != 0 || options_.aging == Aging::on; }
+  std::size_t in_heaps() const { return reasons_to_compare_ - (always_compares() ? 1 : 0); }
   QueueNode* pop_best(std::chrono::nanoseconds now);
   QueueNode* best(std::chrono::nanoseconds now) const;
   QueueNode* plain_head(std::size_t of_class) const;
   QueueNode* oldest_promotable() const;
   void promote();
-  void push_with_deadline(QueueNode& node);
+  void push_with_care(QueueNode& node);
   void make_room(Priority priority, const Urgency* urgency);
   void link(QueueNode& node);
   void unlink(QueueNode& node);
@@ -159,8 +180,7 @@ class RunQueue {
   void swap(RunQueue& other) noexcept;
 
   std::uint64_t next_sequence_ = 0;
-  std::size_t size_ = 0;
-  std::uint32_t occupied_ = 0;  // a bit for each class whose ring has a node
+  std::uint32_t occupied_ = 0;  // a bit for each class whose ring has a node, or had one when pop last looked
   // Nodes in heaps, and one more if aging or promotion is on: 0 means that the highest ring's front goes
   // first.
   std::size_t reasons_to_compare_ = 0;
