@@ -36,7 +36,7 @@ void FramePool::get_ready() noexcept {
 
 void* FramePool::allocate_fresh(std::size_t index) {
   get_ready();
-  return ::operator new((index + 1) * granularity_bytes);
+  return ::operator new(block_bytes(index));
 }
 
 void* FramePool::allocate_large(std::size_t bytes) { return ::operator new(bytes); }
@@ -50,7 +50,7 @@ void FramePool::limit_kept_bytes(std::size_t bytes) noexcept {
     while (kept_bytes_ > limit_bytes_ && free_[index] != nullptr) {
       Block* block = free_[index];
       free_[index] = block->next;
-      kept_bytes_ -= (index + 1) * granularity_bytes;
+      kept_bytes_ -= block_bytes(index);
       ::operator delete(block);
     }
   }

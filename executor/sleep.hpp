@@ -43,7 +43,8 @@ class [[nodiscard]] SleepUntil {
 /// Else as SleepUntil.
 class [[nodiscard]] Sleep : public SleepUntil {
  public:
-  explicit Sleep(Duration duration, std::source_location where = std::source_location::current())
+  // By reference: a copy would lie in the frame of each sleeper.
+  explicit Sleep(const Duration& duration, std::source_location where = std::source_location::current())
       : SleepUntil(add_saturating(bide::now(), duration), where) {}
 };
 
