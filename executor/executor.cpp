@@ -46,6 +46,7 @@ Executor::Executor(ExecutorOptions options)
       virtual_time_(options.time == TimeMode::virtual_time),
       tracing_(options.observer != nullptr || options.digest == ExecutorOptions::Digest::on),
       stall_watch_(options.observer != nullptr && options.stall_threshold > Duration::zero()),
+      watched_(tracing_ || stall_watch_ || options.chooser != nullptr),
       post_box_(std::make_shared<PostBox>()) {
   require(options.resumes_per_turn > 0, "ExecutorOptions::resumes_per_turn is 0");
   require(options.clock == nullptr || !virtual_time_, "ExecutorOptions::clock is for real time");
@@ -56,7 +57,7 @@ Executor::Executor(ExecutorOptions options)
 
 Executor::~Executor() {
   const Entered entered(*this);
-  phase_ = Phase::destroying;
+  enter_phase(Phase::destroying);
   post_box_->close();
   while (QueueNode* node = ready_.pop_any()) {
     auto& next = static_cast<Runnable&>(*node);
@@ -122,7 +123,7 @@ void Executor::begin_run() {
 }
 
 void Executor::end_run() {
-  if (threads_.empty()) phase_ = Phase::open;
+  if (threads_.empty() && phase_ != Phase::open) enter_phase(Phase::open);
   throw_errors();
 }
 
@@ -137,11 +138,6 @@ Instant Executor::read_clock() const {
   return latest_ = std::max(latest_, read);  // a clock that goes back does not take us along
 }
 
-Executor& Executor::current() {
-  require(running.executor != nullptr, "no executor is running on this OS thread");
-  return *running.executor;
-}
-
 Instant now() { return Executor::current().now(); }
 
 Instant ExecutorClock::now() { return bide::now(); }
@@ -153,30 +149,51 @@ void Executor::refuse() const {
   throw QueueFull(text + " alive, which is the executor's capacity");
 }
 
-GreenThread& Executor::admit(Frame& root, const SubmitOptions& options) {
-  const GreenThread* parent = running.executor == this ? running.thread : nullptr;
-  auto& thread = *::new (root.thread_record) GreenThread(*this, last_id_ + 1);
-  thread.own_priority =
-      options.priority.value_or(parent != nullptr ? parent->own_priority : Priority::normal);
-  thread.priority = thread.rank = thread.own_priority;
-  thread.leaf = &root;
-  thread.name = options.name;
-  thread.table_index = static_cast<std::uint32_t>(threads_.size());
+inline Priority Executor::inherited_priority() const {
+  if (running.executor != this || running.thread == nullptr) return Priority::normal;
+  return running.thread->own_priority;
+}
+
+// Straight on where there is room and nobody watches: first all questions, then nothing but stores.
+GreenThread& Executor::admit_plain(Frame& root, std::source_location where) {
+  const Priority own = inherited_priority();
+  if (threads_.size() >= easy_count_ || !ready_.has_room(own, threads_.size() + 1)) [[unlikely]]
+    return admit_with_care(root, {.where = where});
+  auto& thread = *::new (root.thread_record) GreenThread(*this, root, ++last_id_, own, nullptr);
+  root.where = where;
+  threads_.add(thread);
+  ready_.push_plain(thread);
+  return thread;
+}
+
+GreenThread& Executor::admit_with_care(Frame& root, SubmitOptions options) {
+  if (!admits()) refuse();
+  const Priority own = options.priority ? *options.priority : inherited_priority();
+  auto& thread = *::new (root.thread_record) GreenThread(*this, root, last_id_ + 1, own, options.name);
   root.where = options.where;
-  if (options.deadline || options.deadline_in) [[unlikely]]
-    thread.urgency = make_urgency(options);
+  if (options.deadline || options.deadline_in) thread.urgency = make_urgency(options);
   try {
-    threads_.push_back(&thread);
-    ready_.reserve(thread, threads_.size());  // a wake-up does not fail: its place is paid for here
+    if (threads_.full()) threads_.grow();
+    ready_.reserve(thread, threads_.size() + 1);  // a wake-up does not fail: its place is paid for here
     ready_.push(thread);
   } catch (...) {
-    threads_.resize(thread.table_index);
     if (thread.urgency != nullptr) frame_pool.release(thread.urgency, sizeof(Urgency));
     throw;
   }
   ++last_id_;
+  threads_.add(thread);
+  note_room();
   if (tracing_) trace(thread, ScheduleDigest::Event::submitted);
   return thread;
+}
+
+void Executor::enter_phase(Phase phase) {
+  phase_ = phase;
+  note_room();
+}
+
+void Executor::note_room() {
+  easy_count_ = phase_ == Phase::open && !tracing_ ? std::min(threads_.capacity(), options_.capacity) : 0;
 }
 
 Urgency* Executor::make_urgency(const SubmitOptions& options) const {
@@ -189,13 +206,9 @@ Urgency* Executor::make_urgency(const SubmitOptions& options) const {
               .waiting_since = now_.time_since_epoch()};
 }
 
-bool Executor::post_here(Runnable* call) {
-  if (phase_ == Phase::destroying) {
-    call->call(*call, Runnable::Disposal::drop);
-    return false;
-  }
-  ready_.push(*call);
-  return true;
+bool Executor::drop_post(Runnable* call) {
+  call->call(*call, Runnable::Disposal::drop);
+  return false;
 }
 
 void Executor::cancel(GreenThread& thread) {
@@ -234,12 +247,12 @@ void Executor::cancel_wait(GreenThread& thread) {
 }
 
 void Executor::cancel_all() {
-  if (phase_ == Phase::open) phase_ = Phase::stopping;
+  if (phase_ == Phase::open) enter_phase(Phase::stopping);
   for (GreenThread* thread : threads_by_id()) cancel(*thread);
 }
 
 std::vector<GreenThread*> Executor::threads_by_id() const {
-  std::vector<GreenThread*> threads = threads_;
+  std::vector<GreenThread*> threads(threads_.begin(), threads_.end());
   std::sort(threads.begin(), threads.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
   return threads;
 }

@@ -20,6 +20,7 @@
 #include <bide/executor/post.hpp>
 #include <bide/executor/report.hpp>
 #include <bide/executor/task.hpp>
+#include <bide/executor/thread_table.hpp>
 #include <bide/queue/queue_full.hpp>
 #include <bide/queue/run_queue.hpp>
 #include <bide/timers/clock.hpp>
@@ -86,6 +87,9 @@ struct SubmitOptions {
   std::optional<Duration> duration_hint{};
   /// Left alone: the line of the submit.
   std::source_location where = std::source_location::current();
+
+  /// Nothing is set, but for the line.
+  bool plain() const { return name == nullptr && !priority && !deadline && !deadline_in; }
 };
 
 /// Runs green threads: one loop, one OS thread, one order.
@@ -203,7 +207,10 @@ class Executor {
   std::uint64_t next_turn() { return turns_++; }
 
   /// The executor whose thread or post is running. Requires: there is one.
-  static Executor& current();
+  static Executor& current() {
+    require(running.executor != nullptr, "no executor is running on this OS thread");
+    return *running.executor;
+  }
 
  private:
   friend class CancelScope;
@@ -227,19 +234,40 @@ class Executor {
 
   bool admits() const { return phase_ == Phase::open && threads_.size() < options_.capacity; }
   [[noreturn]] void refuse() const;
-  GreenThread& admit(Frame& root, const SubmitOptions& options);
+  GreenThread& admit(Frame& root, const SubmitOptions& options) {
+    return options.plain() ? admit_plain(root, options.where) : admit_with_care(root, options);
+  }
+  GreenThread& admit_plain(Frame& root, std::source_location where);
+  // By value: a caller whose options never escape knows at compile time that they are plain.
+  GreenThread& admit_with_care(Frame& root, SubmitOptions options);
+  Priority inherited_priority() const;
+  void enter_phase(Phase phase);
+  void note_room();
   Urgency* make_urgency(const SubmitOptions& options) const;
-  bool post_here(Runnable* call);
+  bool post_here(Runnable* call) {
+    if (phase_ == Phase::destroying) [[unlikely]]
+      return drop_post(call);
+    ready_.push(*call);
+    return true;
+  }
+  static bool drop_post(Runnable* call);
 
   // executor/run_loop.cpp
   void drive(Instant limit);
+  enum class Watched : bool { no, yes };
   std::uint32_t run_ready(std::uint32_t most);
-  QueueNode* next_ready();
+  template <Watched watched>
+  std::uint32_t give_turns(std::uint32_t most);
+  QueueNode* choose_ready();
+  template <Watched watched>
   void resume(GreenThread& thread);
   void tell_stall(const GreenThread& thread, Instant begun) const;
   void check_progress() const;
   void call(Runnable& posted);
+  template <Watched watched>
   void finish(GreenThread& thread);
+  void deliver(GreenThread& thread);
+  void deliver_error(GreenThread& thread, ResultSlot& result, JoinWait* joiner);
   void destroy(GreenThread& thread) noexcept;
   void make_ready(GreenThread& thread) {
     thread.state = Runnable::State::ready;
@@ -247,10 +275,11 @@ class Executor {
     ready_.push(thread);
   }
   void wake(GreenThread& thread) {
-    make_ready(thread);
     if (tracing_) [[unlikely]]
-      trace(thread, ScheduleDigest::Event::woken);
+      return wake_traced(thread);
+    make_ready(thread);
   }
+  void wake_traced(GreenThread& thread);
   void sleep(GreenThread& thread, const SleepUntil& sleep);
   void look_outside();
   void release_due(Instant upto);
@@ -301,12 +330,14 @@ class Executor {
   bool tracing_;                           // an observer, or the digest, wants every event
   std::uint64_t resumes_at_progress_ = 0;  // when time last moved, or a thread ended
   bool stall_watch_;
+  bool watched_;  // one of these two, or a chooser: turns take the long way
   bool in_run_ = false;
   Phase phase_ = Phase::open;
   TimerList timers_;
   std::unique_ptr<Lateness> lateness_;          // in real time
   DeadlineScope* entered_deadlines_ = nullptr;  // in this turn: armed if the thread suspends inside
-  std::vector<GreenThread*> threads_;           // alive, in no order
+  ThreadTable threads_;
+  std::size_t easy_count_ = 0;  // with fewer threads than this a plain submit has nothing to consider
   std::uint64_t last_id_ = 0;
   std::uint64_t ticks_ = 0;
   ScheduleDigest digest_;

@@ -28,12 +28,16 @@ struct Runnable : QueueNode {
     posted,    // not a thread: a function given to post
   };
   enum class Disposal : std::uint8_t { run, drop };
+  using Call = void (*)(Runnable& self, Disposal);
+
+  Runnable(Priority of_work, Frame& first) : QueueNode(of_work), leaf(&first) {}
+  Runnable(Priority of_work, Call posted) : QueueNode(of_work), state(State::posted), call(posted) {}
 
   State state = State::ready;
   std::uint8_t cancelled = 0;  // the innermost scope is cancelled: the next wait throws
   union {
-    Frame* leaf = nullptr;  // a thread: the innermost frame of its awaits, where the next resume goes
-    void (*call)(Runnable& self, Disposal);  // a posted function: runs it or not, and frees its memory
+    Frame* leaf;  // a thread: the innermost frame of its awaits, where the next resume goes
+    Call call;    // a posted function: runs it or not, and frees its memory
   };
 };
 
@@ -52,19 +56,26 @@ struct Alarm : Timer {
 /// Invariants: in the run queue iff `state` is ready; on the timer list iff sleeping; `wait()` holds iff
 /// waiting, `sleep()` iff sleeping; at most one thread of an executor is running.
 struct GreenThread final : Runnable, Alarm {
-  GreenThread(Executor& owner, std::uint64_t number) : Alarm(Wakes::thread), executor(&owner), id(number) {}
+  GreenThread(Executor& owner, Frame& root, std::uint64_t number, Priority of_its_own, const char* shown_as)
+      : Runnable(of_its_own, root),
+        Alarm(Wakes::thread),
+        own_priority(of_its_own),
+        rank(of_its_own),
+        executor(&owner),
+        id(number),
+        name(shown_as) {}
 
   std::uint8_t cancel_requested = 0;  // the whole thread is cancelled
   std::uint8_t wait_failed = 0;       // the wait that has just ended did so by a cancel
-  Priority own_priority = Priority::normal;
-  std::uint32_t table_index = 0;     // in the executor's table of live threads
-  Priority rank = Priority::normal;  // the class it runs at: its own, or one that it inherits
-  std::uint16_t locks = 0;           // mutexes that it holds: none may be left when it ends
-  CancelScope* scope = nullptr;      // innermost, nullptr outside any
-  Debts* debts = nullptr;            // what others wait for; nullptr until somebody has
+  Priority own_priority;
+  Priority rank;                 // the class it runs at: its own, or one that it inherits
+  std::uint16_t locks = 0;       // mutexes that it holds: none may be left when it ends
+  std::uint32_t table_index;     // in the executor's ThreadTable
+  CancelScope* scope = nullptr;  // innermost, nullptr outside any
+  Debts* debts = nullptr;        // what others wait for; nullptr until somebody has
   Executor* executor;
   std::uint64_t id;  // from 1 in submit order
-  const char* name = nullptr;
+  const char* name;
 
   Frame& root() const {
     auto* self = reinterpret_cast<std::byte*>(const_cast<GreenThread*>(this));
@@ -94,6 +105,11 @@ struct GreenThread final : Runnable, Alarm {
     --locks;
   }
   void unlocked_at_end();
+  /// Nothing of it is left but the root's frame, nor was there ever anything else to look after.
+  bool ends_plainly() const {
+    const auto number = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+    return (number(scope) | number(urgency) | number(debts) | locks) == 0 && leaf == &root();
+  }
   bool suspended() const { return state == State::waiting || state == State::sleeping; }
 };
 

@@ -103,9 +103,17 @@ class JoinWait : public Wait {
   JoinWait(ResultSlot& target, std::source_location where) : Wait(where), target_(&target) {}
   ~JoinWait() = default;
 
-  void park(Frame& frame);
+  void park(Frame& frame) {
+    require(target_->joiner == nullptr, "two threads wait for one Handle");
+    target_->joiner = this;
+    Wait::park(frame);
+    if (thread()->rank > target_->thread->own_priority || thread()->urgency != nullptr) [[unlikely]]
+      lend_rank();
+  }
 
  private:
+  void lend_rank();
+
   friend Executor;
   friend ResultSlot;
   void woken() {
@@ -144,13 +152,12 @@ class Join final : public JoinWait {
   Handle<T>& handle_;
 };
 
+// Inlined, so that options left alone cost nothing; little more than a call is left of it.
 template <class T>
-Handle<T> Executor::submit(Task<T> task, const SubmitOptions& options) {
+[[gnu::always_inline]] inline Handle<T> Executor::submit(Task<T> task, const SubmitOptions& options) {
   require(task.frame_ != nullptr, "a task is awaited or submitted twice", options.where);
-  if (!admits()) [[unlikely]]
-    refuse();
   GreenThread& thread = admit(*task.frame_, options);
-  static_cast<void>(task.release(options.where));
+  task.frame_ = nullptr;
   return Handle<T>(thread);
 }
 
@@ -174,7 +181,7 @@ bool Executor::post(F function, Priority priority) {
 }
 
 template <class T>
-Handle<T> submit(Task<T> task, const SubmitOptions& options) {
+[[gnu::always_inline]] inline Handle<T> submit(Task<T> task, const SubmitOptions& options) {
   return Executor::current().submit(std::move(task), options);
 }
 template <class F, class... Args>

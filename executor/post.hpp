@@ -34,11 +34,8 @@ class PostedCall final : public Runnable {
  private:
   static_assert(alignof(F) <= alignof(std::max_align_t));
 
-  PostedCall(F&& function, Priority wanted) : function_(std::move(function)) {
-    state = State::posted;
-    priority = wanted;
-    call = &PostedCall::finish;
-  }
+  PostedCall(F&& function, Priority wanted)
+      : Runnable(wanted, &PostedCall::finish), function_(std::move(function)) {}
 
   static void* allocate() {
     if constexpr (from == PostedFrom::other_thread) return ::operator new(sizeof(PostedCall));
@@ -49,15 +46,20 @@ class PostedCall final : public Runnable {
     frame_pool.release(memory, sizeof(PostedCall));
   }
 
+  // The memory is free again before the function runs: what it posts itself finds that block warm.
   static void finish(Runnable& self, Disposal disposal) {
-    struct Free {  // also when the function throws
-      PostedCall* posted;
+    F function = take(static_cast<PostedCall&>(self));
+    if (disposal == Disposal::run) function();
+  }
+  static F take(PostedCall& self) {
+    struct Free {  // also when the move throws
+      PostedCall& posted;
       ~Free() {
-        posted->~PostedCall();
-        release(posted);
+        posted.~PostedCall();
+        release(&posted);
       }
-    } free{static_cast<PostedCall*>(&self)};
-    if (disposal == Disposal::run) free.posted->function_();
+    } free{self};
+    return std::move(self.function_);
   }
 
   F function_;

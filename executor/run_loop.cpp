@@ -25,22 +25,26 @@ void Executor::drive(Instant limit) {
 
 // Returns how many had their turn.
 std::uint32_t Executor::run_ready(std::uint32_t most) {
+  return watched_ ? give_turns<Watched::yes>(most) : give_turns<Watched::no>(most);
+}
+
+template <Executor::Watched watched>
+inline std::uint32_t Executor::give_turns(std::uint32_t most) {
   for (std::uint32_t done = 0; done < most; ++done) {
-    QueueNode* const node = next_ready();
+    QueueNode* const node = watched == Watched::yes ? choose_ready() : ready_.pop(now_.time_since_epoch());
     if (node == nullptr) return done;
     auto& next = static_cast<Runnable&>(*node);
     if (next.state == Runnable::State::posted) [[unlikely]] {
       call(next);
     } else {
-      resume(static_cast<GreenThread&>(next));
+      resume<watched>(static_cast<GreenThread&>(next));
     }
   }
   return most;
 }
 
-inline QueueNode* Executor::next_ready() {
-  if (options_.chooser == nullptr) [[likely]]
-    return ready_.pop(now_.time_since_epoch());
+QueueNode* Executor::choose_ready() {
+  if (options_.chooser == nullptr) return ready_.pop(now_.time_since_epoch());
   ready_.equals(now_.time_since_epoch(), equals_);
   if (equals_.size() <= 1) return ready_.pop(now_.time_since_epoch());
   const auto& first = static_cast<const Runnable&>(*equals_.front());
@@ -52,21 +56,34 @@ inline QueueNode* Executor::next_ready() {
   return equals_[chosen];
 }
 
+template <Executor::Watched watched>
 inline void Executor::resume(GreenThread& thread) {
   ++resumes_;
-  if (tracing_) [[unlikely]]
-    trace(thread, ScheduleDigest::Event::resumed);
+  if (watched == Watched::yes && tracing_) trace(thread, ScheduleDigest::Event::resumed);
   running.thread = &thread;
   thread.state = Runnable::State::running;
-  const Instant begun = stall_watch_ ? RealClock().now() : Instant();
+  const bool timed = watched == Watched::yes && stall_watch_;
+  const Instant begun = timed ? RealClock().now() : Instant();
   do {
     thread.leaf->handle().resume();  // starts or ends a child, and stays running; or suspends
   } while (thread.state == Runnable::State::running);
   if (entered_deadlines_ != nullptr) [[unlikely]]
     arm_entered_deadlines();
-  if (stall_watch_) [[unlikely]]
-    tell_stall(thread, begun);
-  if (thread.state == Runnable::State::ended) finish(thread);
+  if (timed) tell_stall(thread, begun);
+  if (thread.state == Runnable::State::ended) finish<watched>(thread);
+}
+
+// The root task has ended: tells who waits for it, and destroys the frame.
+template <Executor::Watched watched>
+inline void Executor::finish(GreenThread& thread) {
+  running.thread = nullptr;
+  resumes_at_progress_ = resumes_;
+  if (watched == Watched::yes && tracing_) trace(thread, ScheduleDigest::Event::ended);
+  if (thread.root().result != nullptr) deliver(thread);
+  if (!thread.ends_plainly()) [[unlikely]]
+    return destroy(thread);
+  threads_.remove(thread);
+  thread.root().handle().destroy();
 }
 
 void Executor::check_progress() const {
@@ -84,27 +101,23 @@ void Executor::call(Runnable& posted) {
   }
 }
 
-// The root task has ended: tells who waits for it, and destroys the frame.
-void Executor::finish(GreenThread& thread) {
-  running.thread = nullptr;
-  resumes_at_progress_ = resumes_;
-  if (tracing_) trace(thread, ScheduleDigest::Event::ended);
-  if (ResultSlot* result = thread.root().result; result != nullptr) {
-    result->thread = nullptr;
-    const bool failed = result->state() == ResultSlot::State::failed;
-    JoinWait* const joiner = std::exchange(result->joiner, nullptr);
-    if (joiner != nullptr)
-      joiner->woken();  // before the group: its cancel must not take the result from here
-    if (failed) {
-      if (GroupScope* const group = GroupScope::of(thread); group != nullptr) {
-        result->tell();
-        group->fail(result->error());
-      } else if (joiner == nullptr) {
-        keep_error(*result);
-      }
-    }
+void Executor::deliver(GreenThread& thread) {
+  ResultSlot& result = *thread.root().result;
+  result.thread = nullptr;
+  JoinWait* const joiner = std::exchange(result.joiner, nullptr);
+  if (result.state() == ResultSlot::State::failed) [[unlikely]]
+    return deliver_error(thread, result, joiner);
+  if (joiner != nullptr) joiner->woken();
+}
+
+void Executor::deliver_error(GreenThread& thread, ResultSlot& result, JoinWait* joiner) {
+  if (joiner != nullptr) joiner->woken();  // before the group: its cancel must not take the result from here
+  if (GroupScope* const group = GroupScope::of(thread); group != nullptr) {
+    result.tell();
+    group->fail(result.error());
+  } else if (joiner == nullptr) {
+    keep_error(result);
   }
-  destroy(thread);
 }
 
 // From the innermost frame outwards, in a loop: nested destructors of a deep chain would overflow any stack.
@@ -117,25 +130,25 @@ void Executor::destroy(GreenThread& thread) noexcept {
     frame->handle().destroy();
     frame = thread.leaf;
   }
-  if (thread.scope != nullptr) [[unlikely]]
-    GroupScope::ended(thread);
+  if (thread.scope != nullptr) GroupScope::ended(thread);
   Debts* const debts = thread.debts;
   Urgency* const own_urgency = debts != nullptr ? debts->own_urgency : thread.urgency;
-  GreenThread* last = threads_.back();
-  threads_[thread.table_index] = last;
-  last->table_index = thread.table_index;
-  threads_.pop_back();
+  threads_.remove(thread);
   locks_at_end_ = thread.locks;
   thread.leaf = nullptr;
   root.handle().destroy();  // which may let go of more: of locks that are arguments, or when it was suspended
   require(locks_at_end_ == 0, "a thread ends while it holds a lock: the Guard is elsewhere");
-  if (own_urgency != nullptr || debts != nullptr) [[unlikely]]
-    free_ranking(own_urgency, debts);
+  if (own_urgency != nullptr || debts != nullptr) free_ranking(own_urgency, debts);
 }
 
 // The count outlives the record, which goes with the root frame. Where the executor goes, all threads have
 // ended, and a Guard in one's frame may be another's.
 void GreenThread::unlocked_at_end() { --(leaf == nullptr ? executor->locks_at_end_ : locks); }
+
+void Executor::wake_traced(GreenThread& thread) {
+  make_ready(thread);
+  trace(thread, ScheduleDigest::Event::woken);
+}
 
 void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {
   if (sleep.due() <= now_ || (!virtual_time_ && sleep.due() <= now())) return make_ready(thread);

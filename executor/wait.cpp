@@ -15,14 +15,9 @@ void Wait::park_for_ever() {
 
 void CancellationPoint::throw_cancelled() { throw Cancelled(); }
 
-void JoinWait::park(Frame& frame) {
-  require(target_->joiner == nullptr, "two threads wait for one Handle");
-  target_->joiner = this;
-  Wait::park(frame);
-  if (thread()->rank > target_->thread->own_priority || thread()->urgency != nullptr) [[unlikely]] {
-    ending_.hold(*target_->thread);
-    ending_.demand(thread()->rank, thread()->urgency);
-  }
+void JoinWait::lend_rank() {
+  ending_.hold(*target_->thread);
+  ending_.demand(thread()->rank, thread()->urgency);
 }
 
 GreenThread* JoinWait::rank_changed() {

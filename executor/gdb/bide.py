@@ -346,9 +346,8 @@ def dump(expression):
     executor = gdb.parse_and_eval(expression) if expression else find_executor()
     if executor.type.strip_typedefs().code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_REF):
         executor = executor.referenced_value()
-    table = executor["threads_"]["_M_impl"]
-    start = table["_M_start"]
-    threads = [start[place].dereference() for place in range(int(table["_M_finish"] - start))]
+    table = executor["threads_"]
+    threads = [table["slots_"][place].dereference() for place in range(int(table["size_"]))]
     threads = sorted((Thread(thread) for thread in threads), key=lambda thread: thread.id)
     counts = [(len(threads), "thread"), (int(executor["resumes_"]), "resume"), (int(executor["ticks_"]), "tick")]
     yield f"executor at {time_of(executor['now_'])}: {', '.join(plural(*count) for count in counts)}"

@@ -83,6 +83,58 @@ TEST_CASE("Post: a function may be move-only and is destroyed once, run or refus
   CHECK(alive == 0);
 }
 
+// Throws when it is moved for the last time, out of the queue.
+struct ThrowsOutOfTheQueue {
+  int& alive;
+  int moves_left;
+  bool& ran;
+  ThrowsOutOfTheQueue(int& count, int moves, bool& flag) : alive(count), moves_left(moves), ran(flag) {
+    ++alive;
+  }
+  ThrowsOutOfTheQueue(ThrowsOutOfTheQueue&& other)
+      : alive(other.alive), moves_left(other.moves_left - 1), ran(other.ran) {
+    if (moves_left < 0) throw std::string("moved");
+    ++alive;
+  }
+  ~ThrowsOutOfTheQueue() { --alive; }
+  void operator()() const { ran = true; }
+};
+
+TEST_CASE("Post: a function that can't be moved out of the queue fails like one that throws, and is freed") {
+  int alive = 0;
+  bool ran = false;
+  int moves = 0;
+  for (bool failed = true; failed; ++moves) {  // with more moves it comes further, until it runs
+    Executor executor(virtual_time);
+    failed = false;
+    try {
+      executor.post(ThrowsOutOfTheQueue(alive, moves, ran));
+      executor.run();
+    } catch (const std::string&) {
+      failed = true;
+    }
+    CHECK(alive == 0);
+    CHECK(ran == !failed);
+  }
+  CHECK(moves > 1);
+}
+
+TEST_CASE("Post: what a posted function posts itself takes the block that it has left") {
+  std::size_t kept_in_first = 0;
+  std::size_t kept_in_second = 1;
+  frame_pool.limit_kept_bytes(1 << 20);  // with AddressSanitizer it is zero
+  Executor executor(virtual_time);
+  executor.post([&] {
+    Executor::current().post([&] {
+      kept_in_first = frame_pool.kept_bytes();
+      Executor::current().post([&] {});
+      kept_in_second = frame_pool.kept_bytes();
+    });
+  });
+  executor.run();
+  CHECK(kept_in_second < kept_in_first);
+}
+
 TEST_CASE("Post: another OS thread wakes an executor that has nothing else to do [threads]", "[threads]") {
   for (const TimeMode mode : {TimeMode::real_time, TimeMode::virtual_time}) {
     Gate gate;
