@@ -63,18 +63,16 @@ class ResultSlot {
 
   /// Before a take: the task has ended, and nobody has taken its result. Throws its error.
   void open() {
-    require(state_ != State::pending, "the result of a task is taken before the task ended");
-    require(state_ != State::taken, "the result of a task is taken twice");
-    if (state_ == State::failed) {
-      state_ = State::taken;
-      std::rethrow_exception(std::exchange(error_, nullptr));
-    }
+    if (state_ != State::value) [[unlikely]]
+      throw_error();
   }
   void take_over_state(ResultSlot& other) {
     error_ = std::move(other.error_);
     state_ = std::exchange(other.state_, State::pending);
     told_ = other.told_;
   }
+
+  void throw_error();
 
   std::exception_ptr error_;
   State state_ = State::pending;

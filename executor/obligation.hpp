@@ -21,7 +21,7 @@ inline bool starts_before(const Urgency* left, const Urgency* right) {
 ///            first inheritance takes a block of the frame pool.
 class Obligation {
  public:
-  Obligation() = default;
+  Obligation() {}
   Obligation(const Obligation&) = delete;
   Obligation& operator=(const Obligation&) = delete;
   ~Obligation() { let_go(); }
@@ -55,10 +55,11 @@ class Obligation {
   GreenThread* holder_ = nullptr;
   bool demanded_ = false;
   bool linked_ = false;
-  Priority priority_ = Priority::low;
-  Urgency* urgency_ = nullptr;
-  Obligation* next_ = nullptr;
-  Obligation* previous_ = nullptr;
+  // Without a value before something is demanded, or linked: most waits end before that.
+  Priority priority_;
+  Urgency* urgency_;
+  Obligation* next_;
+  Obligation* previous_;
 };
 
 /// A thread's list of obligations, and what its rank was without them.

@@ -99,16 +99,25 @@ class WaitQueue {
   void link(QueuedWait& wait) {
     wait.priority_ = wait.thread()->rank;
     List& list = lists_[static_cast<std::size_t>(wait.priority_)];
+    if (first_ == nullptr) {
+      wait.next_ = wait.previous_ = nullptr;
+      first_ = list.first = list.last = &wait;
+      return;
+    }
     QueuedWait* before = list.last;
     while (before != nullptr && before->sequence_ > wait.sequence_) before = before->previous_;
     wait.previous_ = before;
     wait.next_ = before != nullptr ? before->next_ : list.first;
     (before != nullptr ? before->next_ : list.first) = &wait;
     (wait.next_ != nullptr ? wait.next_->previous_ : list.last) = &wait;
-    if (first_ == nullptr || (before == nullptr && first_->priority_ <= wait.priority_)) first_ = &wait;
+    if (before == nullptr && first_->priority_ <= wait.priority_) first_ = &wait;
   }
   void unlink(QueuedWait& wait) {
     List& list = lists_[static_cast<std::size_t>(wait.priority_)];
+    if (size_ == 0) {  // it was the only one
+      first_ = list.first = list.last = nullptr;
+      return;
+    }
     (wait.previous_ != nullptr ? wait.previous_->next_ : list.first) = wait.next_;
     (wait.next_ != nullptr ? wait.next_->previous_ : list.last) = wait.previous_;
     if (first_ == &wait) first_ = wait.next_ != nullptr ? wait.next_ : first_below(wait.priority_);
