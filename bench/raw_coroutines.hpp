@@ -64,21 +64,38 @@ struct RawDetached {
   std::coroutine_handle<> handle;
 };
 
-/// A child that returns an int and goes on with its parent by symmetric transfer; frames come off a free
-/// list.
+/// Gives the frames of one coroutine, so of one size, off a free list.
+template <class Coroutine>
+struct RawFrames {
+  static void* operator new(std::size_t bytes) {
+    if (free_frame == nullptr) return ::operator new(bytes);
+    void* const frame = free_frame;
+    free_frame = *static_cast<void**>(frame);
+    return frame;
+  }
+  static void operator delete(void* frame) {
+    *static_cast<void**>(frame) = free_frame;
+    free_frame = frame;
+  }
+  static inline void* free_frame = nullptr;
+};
+
+/// As RawDetached, with a free list. For one coroutine.
+struct RawPooled {
+  struct promise_type : RawFrames<RawPooled> {
+    RawPooled get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<> handle;
+};
+
+/// A child that returns an int and goes on with its parent by symmetric transfer. For one coroutine.
 class RawChild {
  public:
-  struct promise_type {
-    static void* operator new(std::size_t bytes) {
-      if (free_frame == nullptr) return ::operator new(bytes);
-      void* const frame = free_frame;
-      free_frame = *static_cast<void**>(frame);
-      return frame;
-    }
-    static void operator delete(void* frame) {
-      *static_cast<void**>(frame) = free_frame;
-      free_frame = frame;
-    }
+  struct promise_type : RawFrames<RawChild> {
     RawChild get_return_object() {
       return RawChild(std::coroutine_handle<promise_type>::from_promise(*this));
     }
@@ -111,7 +128,6 @@ class RawChild {
   int await_resume() { return handle_.promise().value; }
 
  private:
-  static inline void* free_frame = nullptr;  // all frames are of one coroutine, so of one size
   std::coroutine_handle<promise_type> handle_;
 };
 
