@@ -215,14 +215,13 @@ bool File::Open::await_ready() {
 }
 
 void File::Open::begin_open(Frame& frame) {
-  driver_ = &driver_of(*thread()->executor);
+  Driver& driver = driver_of(*thread()->executor);
   memory = path_.data();
-  begin(frame, *driver_);
+  begin(frame, driver);
 }
 
 // From here on it is closed if the thread is destroyed before it runs.
 void File::Open::completed() noexcept {
-  if (result == -EINTR && !cancel_asked) return driver_->start(*this);
   if (result >= 0) opened_ = Descriptor(static_cast<int>(result));
   OperationWait::completed();
 }

@@ -138,7 +138,6 @@ class [[nodiscard]] File::Open final : public OperationWait {
 
   std::string path_;
   Descriptor opened_;
-  Driver* driver_ = nullptr;
 };
 
 /// The wait for what is done to an open file as a whole.

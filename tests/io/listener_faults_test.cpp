@@ -119,9 +119,10 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-std::vector<std::string> told;
+// The code alone: to look into its category, UBSan needs a descriptor, and finds none.
+std::vector<int> told;
 void note_exhausted(std::error_code error, const Address& listener) {
-  told.push_back(error.message() + (listener.port() != 0 ? " on a port" : ""));
+  told.push_back(listener.port() != 0 ? error.value() : 0);
 }
 
 Task<> serves(TcpStream stream, int& served) {
@@ -190,7 +191,7 @@ TEST_CASE(
   told.clear();
   Episode episode;
   run_io(runs_out(episode, 1s));
-  CHECK(told == std::vector<std::string>{"Too many open files on a port"});
+  CHECK(told == std::vector<int>{EMFILE});
   CHECK(episode.during.exhausted == 1);
   CHECK(episode.during.backed_off >= 2);
   CHECK(episode.during.backed_off <= 12);
@@ -245,7 +246,7 @@ TEST_CASE("Sockets: an executor is destroyed with accepts, reads, receives and w
       submit(
           {}, [](TcpListener* from) -> Task<> { co_await from->accept(); }, &listener);
       submit(
-          {}, [](TcpStream* from) -> Task<> { co_await from->receive(); }, &server);
+          {}, [](TcpStream* from) -> Task<> { const Received part = co_await from->receive(); }, &server);
       submit(
           {},
           [](UnixStream* from) -> Task<> {

@@ -48,6 +48,7 @@ class PlayedDriver final : public Driver {
 
   std::vector<Result> results;
   std::int64_t cancelled_with = -ECANCELED;  // what a cancel's operation ends with
+  enum class Cancels : std::uint8_t { at_once, after_a_wait } cancels = Cancels::at_once;
 
   void start(Operation& operation) noexcept override {
     log_.push_back(name_of(operation.kind));
@@ -55,9 +56,12 @@ class PlayedDriver final : public Driver {
   }
   void cancel(Operation& operation) noexcept override {
     log_.push_back("cancel " + name_of(operation.kind));
-    complete(operation, cancelled_with, Result::Then::ended);
+    cancelled_.push_back(&operation);
+    if (cancels == Cancels::at_once) end_cancelled();
   }
   void collect() noexcept override {
+    if (waited_) end_cancelled();
+    waited_ = false;
     if (results.empty()) return;
     for (Operation* operation : in_flight_) {
       if (operation->kind != results.front().kind) continue;
@@ -66,7 +70,7 @@ class PlayedDriver final : public Driver {
       return complete(*operation, next.result, next.then);
     }
   }
-  void wait(Duration) noexcept override {}
+  void wait(Duration) noexcept override { waited_ = true; }
   void closing(int) noexcept override { ++closed; }
   std::span<std::byte> buffer(std::uint16_t) noexcept override { return buffer_; }
   void give_back(std::uint16_t) noexcept override { ++given_back; }
@@ -100,8 +104,16 @@ class PlayedDriver final : public Driver {
     operation.completed();
   }
 
+  void end_cancelled() noexcept {
+    for (Operation* operation : std::exchange(cancelled_, {})) {
+      complete(*operation, cancelled_with, Result::Then::ended);
+    }
+  }
+
   std::vector<std::string>& log_;
   std::vector<Operation*> in_flight_;
+  std::vector<Operation*> cancelled_;
+  bool waited_ = false;
   std::array<std::byte, 16> buffer_{};
 };
 
@@ -318,6 +330,7 @@ TEST_CASE("Accepting: what is accepted in the instant in which a listener goes i
   const int before = descriptor_count();
   Play play({});
   play.driver->cancelled_with = socket_here().release();
+  play.driver->cancels = PlayedDriver::Cancels::after_a_wait;
   play.run([](Play&) -> Task<std::string> {
     TcpListener listener = TcpListener::bind(Address::loopback(0));
     std::string end =
@@ -334,8 +347,8 @@ TEST_CASE("Receiving: what comes in the instant in which a stream goes is given 
   play.driver->cancelled_with = 5;
   play.run([](Play&) -> Task<std::string> {
     TcpStream stream(socket_here());
-    std::string end =
-        co_await end_of_cancelled([](TcpStream* from) -> Task<> { co_await from->receive(); }, &stream);
+    std::string end = co_await end_of_cancelled(
+        [](TcpStream* from) -> Task<> { const Received part = co_await from->receive(); }, &stream);
     co_return end;
   });
   CHECK(play.outcome == "cancelled");

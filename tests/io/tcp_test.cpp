@@ -345,8 +345,10 @@ TEST_CASE("TcpStream: a cancelled receive loses nothing") {
     const auto empty = co_await try_timeout(1ms, pair.server.read(std::span<std::byte>()));
     if (empty.has_value()) into += "empty ";
     std::string text(2, '\0');
-    const auto read_none = co_await try_timeout(1ms, pair.server.read(room(text)));
-    if (read_none.has_value()) into += "early ";
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto read_none = co_await try_timeout(1ms, pair.server.read(room(text)));
+      if (read_none.has_value()) into += "early ";
+    }
     co_await pair.client.write_all(bytes_of("kept"));
     co_await pair.server.read(room(text));
     into += text + " ";
