@@ -18,7 +18,7 @@ namespace bide {
 class FramePool {
  public:
   static constexpr std::size_t granularity_bytes = 16;
-  static constexpr std::size_t largest_bytes = 1032;
+  static constexpr std::size_t largest_bytes = 4104;
 
   constexpr FramePool() = default;
 
