@@ -115,8 +115,9 @@ void FileStore::keep(const std::string& path, std::shared_ptr<const StoredFile> 
 }
 
 Task<File> FileStore::open(const std::string& path) const {
-  const bool directory = path.empty() || path.back() == '/';
-  co_return co_await File::open(root_ + "/" + path + (directory ? "index.html" : ""), OpenMode::read);
+  std::string full = root_ + "/" + path;
+  if (path.empty() || path.back() == '/') full += "index.html";
+  co_return co_await File::open(full, OpenMode::read);
 }
 
 }  // namespace bide_http

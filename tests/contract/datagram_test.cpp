@@ -72,7 +72,7 @@ const Behaviours udp_behaviours(
          [](Stage& stage) {
            UdpSocket a = UdpSocket::bind(Address::loopback(0));
            stage.submit([&]() -> Task<> {
-             stage.note(std::to_string(co_await a.send_to({}, a.local_address())));
+             stage.note(std::to_string(co_await a.send_to(std::span<std::byte>(), a.local_address())));
              co_await receives(stage, a);
            });
            stage.run();

@@ -153,11 +153,11 @@ const Behaviours transfer_behaviours(
          [](Stage& stage) {
            in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
              File file = co_await File::open(folder.write("a", "abc"), OpenMode::read_write);
-             on.note(std::to_string(co_await file.read_at(0, {})));
-             on.note(std::to_string(co_await file.write_at(0, {})));
-             on.note(std::to_string(co_await file.write_all_at(0, {})));
-             on.note(std::to_string(co_await file.read_all_at(0, {})));
-             on.note(std::to_string(co_await file.write_parts_at(0, {})));
+             on.note(std::to_string(co_await file.read_at(0, std::span<std::byte>())));
+             on.note(std::to_string(co_await file.write_at(0, std::span<std::byte>())));
+             on.note(std::to_string(co_await file.write_all_at(0, std::span<std::byte>())));
+             on.note(std::to_string(co_await file.read_all_at(0, std::span<std::byte>())));
+             on.note(std::to_string(co_await file.write_parts_at(0, std::span<const WritePart>())));
            });
            CHECK(stage.log == Log{"0", "0", "0", "0", "0"});
          }},

@@ -75,9 +75,9 @@ const Behaviours pipe_behaviours(
         {"pipe: reads and writes of nothing give 0",
          [](Stage& stage) {
            with_pipe(stage, [](Stage& on, PipeEnds& ends) -> Task<> {
-             on.note(std::to_string(co_await ends.reader.read({})));
-             on.note(std::to_string(co_await ends.writer.write({})));
-             on.note(std::to_string(co_await ends.writer.write_all({})));
+             on.note(std::to_string(co_await ends.reader.read(std::span<std::byte>())));
+             on.note(std::to_string(co_await ends.writer.write(std::span<std::byte>())));
+             on.note(std::to_string(co_await ends.writer.write_all(std::span<std::byte>())));
            });
            CHECK(stage.log == Log{"0", "0", "0"});
          }},
