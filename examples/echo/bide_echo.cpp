@@ -1,7 +1,17 @@
 // bide-echo: sends back what comes. Try: bide-echo --port 7777, then: nc 127.0.0.1 7777
 
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
 #include <bide/executor/executor.hpp>
+#include <bide/executor/io/stream.hpp>
 #include <bide/executor/io/tcp.hpp>
+#include <bide/executor/io/tls/tls_stream.hpp>
+#include <bide/executor/scope/timeout.hpp>
 
 #include "../serving/command_line.hpp"
 #include "../serving/server.hpp"
@@ -18,14 +28,54 @@ bide::Task<> echo(bide::TcpStream& stream, bide_serving::Server::Connection& con
   }
 }
 
+/// The same over TLS.
+class TlsEcho {
+ public:
+  explicit TlsEcho(const bide::TlsServerOptions& options) : context_(bide::TlsContext::server(options)) {}
+
+  bide::Task<> serve(bide::TcpStream& stream, bide_serving::Server::Connection& connection) {
+    constexpr bide::Duration patience = std::chrono::seconds(10);  // for the handshake
+    bide::Task<Stream> handshake = Stream::accept(std::move(stream), context_);
+    Stream session = co_await bide::timeout(patience, std::move(handshake));
+    connection.idle = true;
+    std::array<std::byte, 4096> buffer;  // NOLINT: all of it is written before it is read
+    for (;;) {
+      const std::size_t count = co_await session.read(buffer);
+      if (count == 0) break;
+      co_await bide::write_all(session, std::span<const std::byte>(buffer.data(), count));
+    }
+    co_await session.close();
+  }
+
+ private:
+  using Stream = bide::TlsStream<bide::TcpStream>;
+
+  bide::TlsContext context_;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Sends every connection back what it sends.", "bide-echo");
   bide_serving::ServerOptions options;
   bide_serving::add_options(app, options, "--port");
+  std::string certificate;
+  std::string key;
+  CLI::Option* const certificate_option =
+      app.add_option("--tls-certificate", certificate, "Speak TLS: PEM file of the certificate chain");
+  CLI::Option* const key_option = app.add_option("--tls-key", key, "PEM file of its private key");
+  certificate_option->needs(key_option);
+  key_option->needs(certificate_option);
   return bide_serving::run_program(app, argc, argv, [&] {
+    if (certificate.empty()) {
+      bide_serving::Server server(options);
+      return bide_serving::run_server(server, "bide-echo", echo);
+    }
+    TlsEcho tls({.certificate_chain_file = certificate.c_str(), .private_key_file = key.c_str()});
     bide_serving::Server server(options);
-    return bide_serving::run_server(server, "bide-echo", echo);
+    const auto serve = [&tls](bide::TcpStream& stream, bide_serving::Server::Connection& connection) {
+      return tls.serve(stream, connection);
+    };
+    return bide_serving::run_server(server, "bide-echo", serve);
   });
 }
