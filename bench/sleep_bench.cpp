@@ -61,6 +61,24 @@ void D_real_sleep_1e6(benchmark::State& state) {
   }
 }
 
+Task<> sleeps(std::uint64_t seed, int count) {
+  test::Random random(seed);
+  for (int i = 0; i < count; ++i) co_await Sleep(up_to(2ms, random));
+}
+
+// How late sleepers wake in real time: 100 threads, each at random instants. Never early.
+void D_real_lateness(benchmark::State& state) {
+  LatenessReport lateness;
+  while (state.KeepRunning()) {
+    Executor executor;
+    for (std::uint64_t thread = 1; thread <= 100; ++thread) executor.submit(sleeps(thread, 100));
+    lateness = executor.run().lateness;
+  }
+  state.counters["p50_us"] = static_cast<double>(lateness.p50.count()) / 1e3;
+  state.counters["p99_us"] = static_cast<double>(lateness.p99.count()) / 1e3;
+  state.counters["longest_us"] = static_cast<double>(lateness.longest.count()) / 1e3;
+}
+
 std::size_t allocated_bytes() {
   const struct mallinfo2 heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;
@@ -84,6 +102,7 @@ void I_bytes_per_sleeping_thread(benchmark::State& state) {
 
 BENCHMARK(D_virtual_sleep)->Arg(1000)->Arg(100000)->Arg(1000000);
 BENCHMARK(D_real_sleep_1e6);
+BENCHMARK(D_real_lateness)->Iterations(3);
 BENCHMARK(I_bytes_per_sleeping_thread);
 BENCHMARK(M_events_with_digest)->Arg(1000)->Arg(100000);
 

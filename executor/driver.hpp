@@ -59,6 +59,7 @@ struct DriverStatistics {
   std::uint64_t repeats_ended = 0;     // repeating operations that the kernel ended
   std::uint64_t fallbacks = 0;         // operations that the kernel refused, done another way
   std::uint64_t zero_copies = 0;       // sends that were not copied by us
+  std::uint64_t fixed = 0;             // reads and writes within registered memory
   std::uint64_t refused_timeouts = 0;  // timeouts that the kernel refused: always 0
 };
 
@@ -98,6 +99,10 @@ class Driver {
   /// The memory of a buffer that a receive has taken. Stays the taker's until it is given back.
   virtual std::span<std::byte> buffer(std::uint16_t number) noexcept = 0;
   virtual void give_back(std::uint16_t buffer) noexcept = 0;
+
+  /// Tells the kernel of memory whose pages it may keep at hand, see RegisteredMemory. False: it can't, or won't.
+  virtual bool register_memory(std::span<std::byte> /*memory*/) noexcept { return false; }
+  virtual void unregister_memory(std::span<std::byte> /*memory*/) noexcept {}
 
   /// "io_uring" or "epoll".
   virtual std::string_view name() const = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -54,6 +55,8 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
   void closing(int descriptor) noexcept override;
   std::span<std::byte> buffer(std::uint16_t number) noexcept override;
   void give_back(std::uint16_t buffer) noexcept override;
+  bool register_memory(std::span<std::byte> memory) noexcept override;
+  void unregister_memory(std::span<std::byte> memory) noexcept override;
   std::string_view name() const override { return "io_uring"; }
   DriverStatistics statistics() const override { return statistics_; }
 
@@ -61,6 +64,8 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
   std::size_t in_flight() const { return in_flight_; }
 
  private:
+  static constexpr std::size_t most_fixed = 16;
+
   /// `Operation::driver_word`: where it is, and the marks of how it goes there.
   enum Place : std::uint32_t {
     nowhere,
@@ -116,6 +121,7 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
   void prepare_receive(Operation& operation, io_uring_sqe& request);
   void prepare_send(Operation& operation, io_uring_sqe& request);
   void use_registered(const Operation& operation, io_uring_sqe& request);
+  bool prepare_fixed(const Operation& operation, io_uring_sqe& request);
   void watch_wake_descriptor(io_uring_sqe& request);
   void refill();
   bool call(unsigned least, Duration longest);
@@ -160,7 +166,10 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
   OperationList ended_;
   BufferRing buffer_ring_;
   SharedBuffers own_buffers_;
-  std::vector<bool> registered_;  // by descriptor
+  std::vector<bool> registered_;                        // by descriptor
+  std::array<std::span<std::byte>, most_fixed> fixed_;  // registered memory; empty: a free slot
+  std::size_t fixed_count_ = 0;
+  bool fixed_slots_made_ = false;
   DriverStatistics statistics_;
 };
 

@@ -155,10 +155,12 @@ void UringDriver::prepare(Operation& operation, io_uring_sqe& request) {
                             operation.flags | MSG_NOSIGNAL | MSG_DONTWAIT);
       return use_registered(operation, request);
     case Kind::read:
-      io_uring_prep_read(&request, descriptor, operation.memory, operation.length, operation.offset);
+      if (!prepare_fixed(operation, request))
+        io_uring_prep_read(&request, descriptor, operation.memory, operation.length, operation.offset);
       return use_registered(operation, request);
     case Kind::write:
-      io_uring_prep_write(&request, descriptor, operation.memory, operation.length, operation.offset);
+      if (!prepare_fixed(operation, request))
+        io_uring_prep_write(&request, descriptor, operation.memory, operation.length, operation.offset);
       return use_registered(operation, request);
     case Kind::read_vector:
       io_uring_prep_readv(&request, descriptor, static_cast<const iovec*>(operation.memory), operation.length,
