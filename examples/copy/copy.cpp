@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -19,6 +20,7 @@
 #include <bide/executor/io/file_system.hpp>
 #include <bide/executor/scope/shielded.hpp>
 #include <bide/executor/scope/task_group.hpp>
+#include <bide/executor/sleep.hpp>
 
 #include "progress_file.hpp"
 
@@ -50,6 +52,9 @@ std::string directory_of(const std::string& path) {
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
+
+constexpr int lock_attempts = 100;
+constexpr Duration lock_pause = std::chrono::milliseconds(20);
 
 /// Memory for one block, aligned to pages.
 class Block {
@@ -85,7 +90,10 @@ class Copy {
       const std::uint64_t there = co_await part_.size();
       if (recorded <= there) done_ = recorded;
     }
-    if (done_ == 0) co_await part_.truncate(0);
+    if (done_ == 0) {
+      co_await progress_.remove();  // before the bytes go that it vouches for
+      co_await part_.truncate(0);
+    }
     const std::uint64_t resumed = next_ = saved_ = done_;
     const auto copy_all = [](TaskGroup& group, Copy& copy) -> Task<> {
       const std::uint64_t left = copy.version_.size - copy.done_;
@@ -110,6 +118,10 @@ class Copy {
 
  private:
   Task<> open_both() {
+    struct stat named {};
+    if (::stat(source_path_.c_str(), &named) == 0 &&
+        !S_ISREG(named.st_mode))  // to open a FIFO waits for a writer
+      throw std::invalid_argument(source_path_ + " is no regular file");
     source_ = co_await File::open(source_path_, OpenMode::read);
     const struct stat status = status_of(source_);
     if (!S_ISREG(status.st_mode)) throw std::invalid_argument(source_path_ + " is no regular file");
@@ -122,10 +134,24 @@ class Copy {
     version_.size = static_cast<std::uint64_t>(status.st_size);
     version_.modified_nanoseconds = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
                                     static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
-    part_ = co_await File::open(part_path(), OpenMode::write | OpenMode::create, status.st_mode & 0777);
-    if (::flock(part_.number(), LOCK_EX | LOCK_NB) != 0)
-      throw std::invalid_argument("another copy to " + target_path_ + " is under way");
-    if (::fchmod(part_.number(), status.st_mode & 0777) != 0) fail(errno, "chmod " + part_.path());
+    co_await open_part(status.st_mode & 0777);
+  }
+
+  // Ours to write until it is whole, also where the source is not: a copy that goes on opens it again.
+  Task<> open_part(mode_t permissions) {
+    permissions_ = permissions;
+    part_ = co_await File::open(part_path(), OpenMode::write | OpenMode::create, 0600);
+    // What a killed copy had in flight holds its lock a little longer than the process lives.
+    for (int attempts = 0; ::flock(part_.number(), LOCK_EX | LOCK_NB) != 0; ++attempts) {
+      if (attempts == lock_attempts)
+        throw std::invalid_argument("another copy to " + target_path_ + " is under way");
+      co_await Sleep(lock_pause);
+    }
+    struct stat there {};
+    const bool still_there = ::stat(part_path().c_str(), &there) == 0;
+    if (!still_there ||
+        there.st_ino != status_of(part_).st_ino)  // it became the target before we had the lock
+      throw std::invalid_argument("another copy to " + target_path_ + " has just ended");
   }
 
   Task<> copy_blocks() {
@@ -170,6 +196,7 @@ class Copy {
     if (modified != version_.modified_nanoseconds ||
         static_cast<std::uint64_t>(status.st_size) != version_.size)
       throw std::runtime_error(source_path_ + " was changed while it was copied");
+    if (::fchmod(part_.number(), permissions_) != 0) fail(errno, "chmod " + part_.path());
     const bool syncs = options_.sync == CopyOptions::Sync::yes;
     if (syncs) co_await part_.sync();
     co_await rename_file(part_path(), target_path_);
@@ -192,6 +219,7 @@ class Copy {
   File source_;
   File part_;
   SourceVersion version_;
+  mode_t permissions_ = 0;
   std::uint64_t next_ = 0;   // the first byte that no thread has taken
   std::uint64_t done_ = 0;   // all before this is written
   std::uint64_t saved_ = 0;  // and on record
