@@ -120,6 +120,14 @@ void refuse_nul(const std::vector<std::string>& texts, const std::string& what) 
   }
 }
 
+// The kernel would then keep no status, and give the id to others at once.
+void refuse_lost_ends(const std::string& what) {
+  struct sigaction chosen {};
+  ::sigaction(SIGCHLD, nullptr, &chosen);
+  if (chosen.sa_handler == SIG_IGN || (chosen.sa_flags & SA_NOCLDWAIT) != 0)
+    throw_io_error(ECHILD, what + ": SIGCHLD is ignored, so how it ends would be lost");
+}
+
 }  // namespace
 
 std::string ExitStatus::to_string() const {
@@ -135,6 +143,7 @@ ChildProcess ChildProcess::spawn(std::string_view program, const std::vector<std
   const std::string what = "spawn " + escaped(program);
   refuse_nul(words, what);
   refuse_nul(variables, what);
+  refuse_lost_ends(what);
 
   SpawnPlan plan;
   plan.unblock_signals();
@@ -184,10 +193,14 @@ void ChildProcess::take_from(ChildProcess& other) noexcept {
   error_ = std::move(other.error_);
 }
 
-// Until it is waited for, its id can't be another process's.
+// Until it is waited for, its id can't be another process's, unless others wait for all children.
 void ChildProcess::end_now() noexcept {
   if (std::exchange(state_, State::none) != State::runs) return;
-  ::kill(id_, SIGKILL);
+  if (descriptor_.number() < 0) {
+    ::kill(id_, SIGKILL);
+  } else {
+    send_signal(descriptor_.number(), SIGKILL);
+  }
   siginfo_t info;
   while (::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED) != 0 && errno == EINTR) {
   }

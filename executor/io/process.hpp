@@ -54,7 +54,8 @@ struct ChildOptions {
 ///
 /// Destroyed: a child that has not been waited for is killed, and its end awaited by blocking: nothing outlives its
 ///            owner. `detach` leaves it alone.
-/// Errors:    std::system_error. Requires: SIGCHLD is not ignored, and nobody else waits for all children.
+/// Errors:    std::system_error; std::errc::no_child_process where SIGCHLD is ignored, for no status would be kept.
+/// Requires:  nobody else waits for all children.
 class ChildProcess {
  public:
   class End;

@@ -2,6 +2,7 @@
 
 #include <netdb.h>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <new>
 
@@ -17,6 +18,13 @@ class ResolveErrors final : public std::error_category {
   std::string message(int code) const override { return ::gai_strerror(code); }
 };
 
+// A number that no port has: getaddrinfo would take what is left of it in 16 bits.
+bool no_port(const std::string& service) {
+  char* end = nullptr;
+  const long number = std::strtol(service.c_str(), &end, 10);
+  return end != service.c_str() && *end == '\0' && (number < 0 || number > 65'535);
+}
+
 }  // namespace
 
 const std::error_category& resolve_errors() noexcept {
@@ -31,8 +39,12 @@ Resolve resolve(std::string_view host, std::string_view service, std::source_loc
 bool Resolve::await_ready() {
   if (enter()) return true;
   const bool wrong = host_.empty() || (host_ + service_).find('\0') != std::string::npos;
-  if (wrong) error_ = {EAI_NONAME, resolve_errors()};
-  return wrong || in_numbers();
+  if (wrong) {
+    error_ = {EAI_NONAME, resolve_errors()};
+  } else if (no_port(service_)) {
+    error_ = {EAI_SERVICE, resolve_errors()};
+  }
+  return error_ ? true : in_numbers();
 }
 
 // Asks nobody, and fails where that would be needed.

@@ -44,6 +44,23 @@ Task<std::string> shell(std::string command, ChildOptions options = {}) {
   co_return text;
 }
 
+TEST_CASE("ChildProcess: a spawn says that SIGCHLD is ignored") {
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  struct sigaction without_status {};
+  without_status.sa_flags = SA_NOCLDWAIT;
+  for (const struct sigaction& chosen : {ignored, without_status}) {
+    struct sigaction before {};
+    ::sigaction(SIGCHLD, &chosen, &before);
+    const Failure failure = run_io(failure_of([]() -> Task<> {
+      ChildProcess child = ChildProcess::spawn("true", {});
+      co_await child.wait();
+    }));
+    ::sigaction(SIGCHLD, &before, nullptr);
+    CHECK(failure.text == "spawn true: SIGCHLD is ignored, so how it ends would be lost: No child processes");
+  }
+}
+
 TEST_CASE("ChildProcess: a filter gets what is written, and gives it back") {
   const std::string sent = bytes_that_count(300'000);
   const std::string came = run_io([](const std::string& text) -> Task<std::string> {

@@ -46,6 +46,10 @@ TEST_CASE("Resolve: a failure names host and service") {
   const Failure service = failure("127.0.0.1", "no-such-service");
   CHECK(service.text == "resolve 127.0.0.1 port no-such-service: Servname not supported for ai_socktype");
   CHECK(service.code.category() == resolve_errors());
+  for (const char* const number : {"65536", "99999", "-1", "-65456", "4294967376", "99999999999999999999"}) {
+    CHECK(failure("127.0.0.1", number).code == std::error_code(EAI_SERVICE, resolve_errors()));
+    CHECK(failure("localhost", number).code == std::error_code(EAI_SERVICE, resolve_errors()));
+  }
 }
 
 }  // namespace
