@@ -99,6 +99,8 @@ class Driver {
   /// The memory of a buffer that a receive has taken. Stays the taker's until it is given back.
   virtual std::span<std::byte> buffer(std::uint16_t number) noexcept = 0;
   virtual void give_back(std::uint16_t buffer) noexcept = 0;
+  /// So few are left that what nobody reads yet has to make room.
+  virtual bool buffers_scarce() const noexcept = 0;
 
   /// Tells the kernel of memory whose pages it may keep at hand, see RegisteredMemory. False: it can't, or won't.
   virtual bool register_memory(std::span<std::byte> /*memory*/) noexcept { return false; }

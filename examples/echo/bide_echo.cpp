@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/io/stream.hpp>
@@ -18,13 +19,18 @@
 
 namespace {
 
-// An idle connection holds no buffer: `receive` takes one of the driver's when something comes.
+// An idle connection holds no buffer: `receive` takes one of the driver's when something comes. It goes back before the
+// write, which lasts as long as the peer pleases: peers that never read must not keep all the buffers.
 bide::Task<> echo(bide::TcpStream& stream, bide_serving::Server::Connection& connection) {
   connection.idle = true;  // whatever has come was sent back: there is nothing to finish
   for (;;) {
-    bide::Received received = co_await stream.receive();
-    if (received.data().empty()) co_return;
-    co_await stream.write_all(received.data());
+    std::vector<std::byte> bytes;
+    {
+      const bide::Received received = co_await stream.receive();
+      bytes.assign(received.data().begin(), received.data().end());
+    }
+    if (bytes.empty()) co_return;
+    co_await stream.write_all(bytes);
   }
 }
 

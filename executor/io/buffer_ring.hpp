@@ -41,6 +41,8 @@ class BufferRing {
   /// All that are known of are with takers.
   bool all_taken() const { return taken_ == count_; }
   bool none_taken() const { return taken_ == 0; }
+  /// A quarter is left, or less.
+  bool scarce() const { return count_ - taken_ <= count_ / 4; }
 
  private:
   void offer(std::uint16_t number) noexcept;

@@ -47,6 +47,7 @@ class EpollDriver final : public Driver, private BlockingCalls::Ended {
   void closing(int descriptor) noexcept override;
   std::span<std::byte> buffer(std::uint16_t number) noexcept override { return buffers_.memory(number); }
   void give_back(std::uint16_t buffer) noexcept override;
+  bool buffers_scarce() const noexcept override { return buffers_.scarce(); }
   std::string_view name() const override { return "epoll"; }
   DriverStatistics statistics() const override { return counts_; }
 

@@ -68,7 +68,14 @@ void Receiving::arrived() noexcept {
     std::exchange(waiter_, nullptr)->data_came();
   }
   if (waiter_ != nullptr && !under_way()) arm(*executor_);
+  make_room();
   if (queue_.size() - first_ >= most_queued) stop();
+}
+
+// Nobody says when what has just come will be taken.
+void Receiving::make_room() noexcept {
+  if (first_ == queue_.size() || queue_.back().driver_ == nullptr) return;
+  if ((*on().life())->buffers_scarce()) queue_.back().make_room();
 }
 
 void Receiving::drop() noexcept {

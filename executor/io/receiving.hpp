@@ -14,8 +14,8 @@ namespace bide {
 /// The receive of a stream that goes on and on, into buffers of the driver's, and what has come that nobody took yet.
 ///
 /// Invariants: bytes are taken in the order in which they came, then the end of the stream or the error. With
-/// `most_queued` buffers waiting it stops, and begins again when somebody waits: a stream that nobody reads does not
-/// take the buffers of all others.
+/// `most_queued` buffers waiting it stops, and begins again when somebody waits. Where buffers are scarce, what waits here
+/// is moved out of them: streams that nobody reads do not take the buffers of all others.
 class Receiving final : public RepeatingOperation {
  public:
   static constexpr std::size_t most_queued = 8;
@@ -52,6 +52,7 @@ class Receiving final : public RepeatingOperation {
   void drop() noexcept override;
   bool awaited() const noexcept override { return waiter_ != nullptr; }
   Received leased(std::size_t bytes) const;
+  void make_room() noexcept;
   std::int64_t take_end();
 
   std::vector<Received> queue_;  // those before first_ are taken

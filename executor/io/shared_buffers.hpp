@@ -21,6 +21,8 @@ class SharedBuffers {
   std::optional<std::uint16_t> take() noexcept;
   void give_back(std::uint16_t number) noexcept;
   bool any_free() const { return !free_.empty(); }
+  /// A quarter is left, or less.
+  bool scarce() const { return free_.size() <= count_ / 4; }
 
   std::span<std::byte> memory(std::uint16_t number) noexcept {
     return {memory_.get() + std::size_t{number} * bytes_, bytes_};

@@ -57,6 +57,9 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
   void give_back(std::uint16_t buffer) noexcept override;
   bool register_memory(std::span<std::byte> memory) noexcept override;
   void unregister_memory(std::span<std::byte> memory) noexcept override;
+  bool buffers_scarce() const noexcept override {
+    return buffer_ring_.made() ? buffer_ring_.scarce() : own_buffers_.scarce();
+  }
   std::string_view name() const override { return "io_uring"; }
   DriverStatistics statistics() const override { return statistics_; }
 

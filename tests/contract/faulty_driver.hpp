@@ -37,6 +37,7 @@ class FaultyDriver final : public Driver {
   void closing(int descriptor) noexcept override { inner_->closing(descriptor); }
   std::span<std::byte> buffer(std::uint16_t number) noexcept override { return inner_->buffer(number); }
   void give_back(std::uint16_t buffer) noexcept override { inner_->give_back(buffer); }
+  bool buffers_scarce() const noexcept override { return inner_->buffers_scarce(); }
   std::string_view name() const override { return inner_->name(); }
   DriverStatistics statistics() const override { return inner_->statistics(); }
 

@@ -69,6 +69,33 @@ const Behaviours receive_behaviours(
                               CHECK(stage.log == Log{"20"});
                             },
                             {.buffer_count = 2, .buffer_bytes = 1024}},
+                           {"TcpStream: one that nobody reads leaves the buffers to the others",
+                            [](Stage& stage) {
+                              stage.submit([&]() -> Task<> {
+                                TcpListener listener = TcpListener::bind(Address::loopback(0));
+                                Pair unread;
+                                Pair busy;
+                                co_await pair_up(unread, listener);
+                                co_await pair_up(busy, listener);
+                                co_await unread.server.write_all(bytes_of("a"));
+                                const Received first = co_await unread.client.receive();
+                                std::string got(text_of(first.data()));
+                                const std::string text = counting(20'000);
+                                Handle<> writing = submit(writes(unread.server, text));
+                                for (int round = 0; round < 5; ++round) {
+                                  co_await Sleep(1ms);
+                                  co_await busy.server.write_all(bytes_of("b"));
+                                  const Received other = co_await busy.client.receive();
+                                  stage.note(std::string(text_of(other.data())));
+                                }
+                                got += co_await receive_to_end(unread.client);
+                                co_await writing;
+                                stage.note(got == "a" + text ? "same" : "differs");
+                              });
+                              stage.run();
+                              CHECK(stage.log == Log{"b", "b", "b", "b", "b", "same"});
+                            },
+                            {.buffer_count = 4, .buffer_bytes = 1024}},
                            {"TcpStream: a receive that is cancelled keeps what comes for the next",
                             [](Stage& stage) {
                               with_pair(stage, [](Stage& on, Pair& pair) -> Task<> {

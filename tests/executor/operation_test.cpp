@@ -58,6 +58,7 @@ class ScriptedDriver final : public Driver {
   void closing(int) noexcept override {}
   std::span<std::byte> buffer(std::uint16_t) noexcept override { return {}; }
   void give_back(std::uint16_t) noexcept override {}
+  bool buffers_scarce() const noexcept override { return false; }
   std::string_view name() const override { return "scripted"; }
   DriverStatistics statistics() const override { return {}; }
 

@@ -74,6 +74,7 @@ class PlayedDriver final : public Driver {
   void closing(int) noexcept override { ++closed; }
   std::span<std::byte> buffer(std::uint16_t) noexcept override { return buffer_; }
   void give_back(std::uint16_t) noexcept override { ++given_back; }
+  bool buffers_scarce() const noexcept override { return false; }
   std::string_view name() const override { return "played"; }
   DriverStatistics statistics() const override { return {}; }
 
