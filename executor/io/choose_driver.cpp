@@ -1,5 +1,7 @@
 #include <bide/executor/io/choose_driver.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -52,9 +54,31 @@ std::unique_ptr<Driver> uring_else_epoll(Executor& executor, const DriverOptions
   }
 }
 
+/// Holds the numbers of closed standard streams while a driver is made: one of its descriptors there would be what the
+/// program reads as standard input, or prints to.
+class StandardNumbersHeld {
+ public:
+  StandardNumbersHeld() {
+    for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+      if (::fcntl(number, F_GETFD) < 0) held_[number] = ::open("/dev/null", O_RDWR | O_CLOEXEC) == number;
+    }
+  }
+  ~StandardNumbersHeld() {
+    for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+      if (held_[number]) ::close(number);
+    }
+  }
+  StandardNumbersHeld(const StandardNumbersHeld&) = delete;
+  StandardNumbersHeld& operator=(const StandardNumbersHeld&) = delete;
+
+ private:
+  bool held_[3] = {};
+};
+
 }  // namespace
 
 std::unique_ptr<Driver> make_driver(Executor& executor, const DriverOptions& options) {
+  const StandardNumbersHeld held;
   switch (options.choice != Wanted::automatic ? options.choice : choice_of_environment()) {
     case Wanted::uring:
       return std::make_unique<UringDriver>(executor, options);

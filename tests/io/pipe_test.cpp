@@ -116,4 +116,23 @@ TEST_CASE("Readiness: of a foreign descriptor, and of one that hangs up") {
   CHECK(events == std::vector<std::uint32_t>{0, POLLOUT, POLLIN, POLLHUP});
 }
 
+TEST_CASE("Pipe: standard input that is closed is not taken for a descriptor of the driver's") {
+  const int kept = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  REQUIRE(kept >= 0);
+  for (const auto choice : {DriverOptions::Choice::automatic, DriverOptions::Choice::epoll}) {
+    ::close(STDIN_FILENO);
+    ExecutorOptions options;
+    options.io.choice = choice;
+    const Failure failure = run_io(failure_of([]() -> Task<> {
+                                     PipeReader input = standard_input();
+                                     std::string memory(10, '\0');
+                                     co_await try_timeout(100ms, input.read(room(memory)));
+                                   }),
+                                   options);
+    ::dup2(kept, STDIN_FILENO);
+    CHECK(failure.text == "read from standard input: Bad file descriptor");
+  }
+  ::close(kept);
+}
+
 }  // namespace
