@@ -131,7 +131,7 @@ TEST_CASE("Channel: a receive whose move from a waiting sender throws leaves tha
 // The receiver has its item when the next one of a waiting sender does not come into the buffer.
 TEST_CASE(
     "Channel: where a receive fails to move the next item in, its own is lost and the sender waits on") {
-  const std::size_t capacity = GENERATE(1, 2);
+  const std::size_t capacity = GENERATE(1U, 2U);
   Story story(capacity);
   const int last = static_cast<int>(capacity) + 1;
   for (int number = 1; number <= last; ++number) {
