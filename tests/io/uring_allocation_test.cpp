@@ -29,6 +29,7 @@ namespace {
 
 using namespace bide;
 using namespace bide::test;
+using namespace bide::test::uring;
 
 struct Counted {
   std::array<std::uint64_t, 2> rounds{};

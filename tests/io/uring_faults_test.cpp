@@ -16,6 +16,7 @@
 
 using namespace bide;
 using namespace bide::test;
+using namespace bide::test::uring;
 using namespace std::chrono_literals;
 
 namespace {

@@ -21,7 +21,7 @@
 #include <bide/executor/io/uring_driver.hpp>
 #include <bide/executor/operation.hpp>
 
-namespace bide::test {
+namespace bide::test::uring {
 
 using Kind = Operation::Kind;
 
@@ -214,4 +214,4 @@ inline std::vector<Way> all_ways() {
   };
 }
 
-}  // namespace bide::test
+}  // namespace bide::test::uring
