@@ -40,6 +40,12 @@ struct stat status_of(const File& file) {
   return status;
 }
 
+SourceVersion version_of(const struct stat& status) {
+  return {.size = static_cast<std::uint64_t>(status.st_size),
+          .modified_nanoseconds = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+                                  static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+}
+
 std::string name_in(const std::string& target, const std::string& source) {
   struct stat status {};
   if (::stat(target.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return target;
@@ -131,9 +137,7 @@ class Copy {
         throw std::invalid_argument(source_path_ + " and " + target_path_ + " are the same file");
       if (!S_ISREG(old.st_mode)) throw std::invalid_argument(target_path_ + " is no regular file");
     }
-    version_.size = static_cast<std::uint64_t>(status.st_size);
-    version_.modified_nanoseconds = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-                                    static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+    version_ = version_of(status);
     co_await open_part(status.st_mode & 0777);
   }
 
@@ -190,11 +194,7 @@ class Copy {
   }
 
   Task<> finish() {
-    const struct stat status = status_of(source_);
-    const auto modified = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-                          static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
-    if (modified != version_.modified_nanoseconds ||
-        static_cast<std::uint64_t>(status.st_size) != version_.size)
+    if (version_of(status_of(source_)) != version_)
       throw std::runtime_error(source_path_ + " was changed while it was copied");
     if (::fchmod(part_.number(), permissions_) != 0) fail(errno, "chmod " + part_.path());
     const bool syncs = options_.sync == CopyOptions::Sync::yes;

@@ -2,9 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <bide/executor/io/stream.hpp>
 #include <bide/executor/scope/timeout.hpp>
 
 #include "byte_range.hpp"
@@ -72,10 +73,6 @@ void append_length(std::string& text, std::uint64_t length) {
   text += "\r\n";
 }
 
-std::span<const std::byte> bytes_of_text(std::string_view text) {
-  return std::as_bytes(std::span<const char>(text.data(), text.size()));
-}
-
 // One of the tags of an If-None-Match header is the file's. Weak ones count: their comparison is the right one here.
 bool names_tag(std::string_view header, std::string_view tag) {
   while (!header.empty()) {
@@ -125,8 +122,7 @@ Task<> HttpServer::serve(TcpStream& stream, bide_serving::Server::Connection& co
       auto received = co_await try_timeout(subtract_saturating(due, now()), stream.receive());
       if (received) {
         if (received->data().empty()) break;  // the client has ended its side
-        const auto* const bytes = reinterpret_cast<const char*>(received->data().data());
-        exchange.unread.append(bytes, received->data().size());
+        exchange.unread += text_of(received->data());
       }
     }
     if (exchange.unread.empty()) {
@@ -157,7 +153,7 @@ Task<> HttpServer::let_read(Exchange& exchange) {
 Task<> HttpServer::take_requests(Exchange& exchange) {
   std::size_t taken = 0;
   while (taken < exchange.unread.size() && exchange.goes_on) {
-    taken += exchange.parser.feed(bytes_of_text(std::string_view(exchange.unread).substr(taken)));
+    taken += exchange.parser.feed(bytes_of(std::string_view(exchange.unread).substr(taken)));
     if (const auto refused = exchange.parser.refused()) {
       exchange.goes_on = false;
       respond_with_error(exchange, *refused);
@@ -170,7 +166,7 @@ Task<> HttpServer::take_requests(Exchange& exchange) {
 }
 
 Task<> HttpServer::flush(Exchange& exchange) {
-  std::span<const std::byte> left = bytes_of_text(exchange.out);
+  std::span<const std::byte> left = bytes_of(exchange.out);
   while (!left.empty()) {
     const std::span<const std::byte> piece = left.first(std::min(left.size(), chunk_bytes));
     co_await timeout(options_.write_timeout, exchange.stream.write_all(piece));

@@ -34,12 +34,11 @@ int RequestParser::head_has_room(std::size_t more_bytes, int status) {
   return -1;
 }
 
-int RequestParser::header_ended() {
+void RequestParser::header_ended() {
   if (std::string* const value = value_for_header(); value != nullptr) *value = value_;
   field_.clear();
   value_.clear();
   in_value_ = false;
-  return 0;
 }
 
 const http_parser_settings& RequestParser::callbacks() {
@@ -98,7 +97,6 @@ const http_parser_settings& RequestParser::callbacks() {
       if (parser->method == HTTP_GET) request.method = Request::Method::get;
       if (parser->method == HTTP_HEAD) request.method = Request::Method::head;
       request.keep_alive = ::http_should_keep_alive(parser) != 0;
-      request.has_body = self.body_bytes_ > 0;
       self.complete_ = true;
       self.begun_ = false;
       ::http_parser_pause(parser, 1);  // so that the next request stays with the caller

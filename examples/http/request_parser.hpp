@@ -15,7 +15,6 @@ struct Request {
   Method method = Method::other;
   std::string target;
   bool keep_alive = true;
-  bool has_body = false;
   std::string range;  // of a Range header; empty: none
   std::string if_range;
   std::string if_none_match;
@@ -47,7 +46,7 @@ class RequestParser {
 
  private:
   std::string* value_for_header();
-  int header_ended();
+  void header_ended();
   int head_has_room(std::size_t more_bytes, int status);
   static RequestParser& of(http_parser* parser) { return *static_cast<RequestParser*>(parser->data); }
   static const http_parser_settings& callbacks();

@@ -1,7 +1,5 @@
-#include <unistd.h>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,24 +12,17 @@
 #include <bide/executor/io/file.hpp>
 #include <bide/executor/io/registered_memory.hpp>
 
+#include "temporary_folder.hpp"
+
 using namespace bide;
 
 namespace {
 
 constexpr std::size_t stretch_bytes = 16 * 4096;
 
-struct Scratch {
-  Scratch() {
-    const int descriptor = ::mkstemp(path.data());
-    ::close(descriptor);
-  }
-  ~Scratch() { ::unlink(path.c_str()); }
-  std::string path = "/tmp/bide-registered-XXXXXX";
-};
-
 /// Writes and reads back in pieces that lie within `memory`. Returns: whether what came was what went.
 Task<bool> writes_and_reads(std::string path, std::span<std::byte> memory) {
-  File file = co_await File::open(path, OpenMode::read_write);
+  File file = co_await File::open(path, OpenMode::read_write | OpenMode::create);
   for (std::size_t byte = 0; byte < memory.size(); ++byte) memory[byte] = static_cast<std::byte>(byte % 251);
   co_await file.write_all_at(0, memory.first(memory.size() / 2));
   const std::span<std::byte> back = memory.subspan(memory.size() / 2);
@@ -51,39 +42,39 @@ bool works_on(Executor& executor, const std::string& path, std::span<std::byte> 
 }  // namespace
 
 TEST_CASE("RegisteredMemory: reads and writes within it are told so to the kernel, and give the same") {
-  const Scratch scratch;
+  const test::TemporaryFolder folder;
   std::vector<std::byte> memory(stretch_bytes);
   Executor executor;
   const bool uring = driver_of(executor).name() == "io_uring";
   const RegisteredMemory registered(executor, memory);
   CHECK(registered.effective() == uring);
-  CHECK(works_on(executor, scratch.path, memory));
+  CHECK(works_on(executor, folder / "file", memory));
   CHECK((executor.driver()->statistics().fixed > 0) == uring);
 }
 
 TEST_CASE("RegisteredMemory: what lies outside, or across its edge, goes the usual way") {
-  const Scratch scratch;
+  const test::TemporaryFolder folder;
   std::vector<std::byte> memory(2 * stretch_bytes);
   Executor executor;
   const RegisteredMemory registered(executor, std::span(memory).first(10));
-  CHECK(works_on(executor, scratch.path, memory));
+  CHECK(works_on(executor, folder / "file", memory));
   CHECK(executor.driver()->statistics().fixed == 0);
 }
 
 TEST_CASE("RegisteredMemory: when it goes, reads and writes go on the usual way") {
-  const Scratch scratch;
+  const test::TemporaryFolder folder;
   std::vector<std::byte> memory(stretch_bytes);
   Executor executor;
   for (int round = 0; round < 50; ++round) {  // more than there are slots
     const RegisteredMemory registered(executor, memory);
     CHECK(registered.effective() == (executor.driver()->name() == "io_uring"));
   }
-  CHECK(works_on(executor, scratch.path, memory));
+  CHECK(works_on(executor, folder / "file", memory));
   CHECK(executor.driver()->statistics().fixed == 0);
 }
 
 TEST_CASE("RegisteredMemory: more stretches than the driver has slots for have no effect") {
-  const Scratch scratch;
+  const test::TemporaryFolder folder;
   std::vector<std::vector<std::byte>> memory(20, std::vector<std::byte>(stretch_bytes));
   Executor executor;
   std::vector<std::unique_ptr<RegisteredMemory>> registered;
@@ -93,7 +84,7 @@ TEST_CASE("RegisteredMemory: more stretches than the driver has slots for have n
     effective += registered.back()->effective() ? 1 : 0;
   }
   CHECK(effective == (executor.driver()->name() == "io_uring" ? 16U : 0U));
-  CHECK(works_on(executor, scratch.path, memory.back()));
+  CHECK(works_on(executor, folder / "file", memory.back()));
 }
 
 TEST_CASE("RegisteredMemory: may outlive the executor") {

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <bide/executor/io/stream.hpp>
 #include <bide/tests/random.hpp>
 
 #include "byte_range.hpp"
@@ -24,10 +25,6 @@ RangeAnswer part(std::uint64_t first, std::uint64_t count) {
   return {.kind = RangeAnswer::Kind::part, .part = {.first = first, .count = count}};
 }
 
-std::span<const std::byte> bytes_of_text(std::string_view text) {
-  return std::as_bytes(std::span<const char>(text.data(), text.size()));
-}
-
 /// What a parser makes of a text that comes in pieces of such a size: a line for each request, or the refusal.
 Texts parse(std::string_view text, std::size_t piece) {
   RequestParser parser;
@@ -36,7 +33,7 @@ Texts parse(std::string_view text, std::size_t piece) {
     std::string_view coming = text.substr(0, piece);
     text.remove_prefix(coming.size());
     while (!coming.empty() && !parser.refused()) {
-      coming.remove_prefix(parser.feed(bytes_of_text(coming)));
+      coming.remove_prefix(parser.feed(bide::bytes_of(coming)));
       if (parser.complete()) {
         const Request& request = parser.request();
         found.push_back((request.method == Request::Method::get ? "GET " : "other ") + request.target +
