@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Stream = TlsStream<test::MemoryStream>;
+using Session = TlsStream<test::MemoryStream>;
 using Bytes = std::vector<std::byte>;
 using Log = std::vector<std::string>;
 
@@ -48,29 +48,18 @@ Bytes some_bytes(std::size_t count, std::uint64_t seed) {
   return bytes;
 }
 
-std::span<const std::byte> as_bytes(const char* text) {
-  return std::as_bytes(std::span<const char>(text, std::char_traits<char>::length(text)));
-}
-
-Task<> write_whole(Stream& stream, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const std::size_t count = co_await stream.write(bytes);
-    bytes = bytes.subspan(count);
-  }
-}
-
 Task<> echo(Peers& peers) {
-  Stream stream = co_await Stream::accept(peers.server_end(), peers.server);
+  Session stream = co_await Session::accept(peers.server_end(), peers.server);
   Bytes buffer(5000);
   for (;;) {
     const std::size_t count = co_await stream.read(buffer);
     if (count == 0) break;
-    co_await write_whole(stream, std::span<const std::byte>(buffer.data(), count));
+    co_await write_all(stream, std::span<const std::byte>(buffer.data(), count));
   }
   co_await stream.close();
 }
 
-Task<> read_to_end(Stream& stream, Bytes& out) {
+Task<> read_to_end(Session& stream, Bytes& out) {
   Bytes buffer(3000);
   for (;;) {
     const std::size_t count = co_await stream.read(buffer);
@@ -80,9 +69,9 @@ Task<> read_to_end(Stream& stream, Bytes& out) {
 }
 
 Task<> send_and_receive(Peers& peers, const Bytes& sent, Bytes& received) {
-  Stream stream = co_await Stream::connect(peers.client_end(), peers.client, "localhost");
+  Session stream = co_await Session::connect(peers.client_end(), peers.client, "localhost");
   Handle<> reader = submit(read_to_end(stream, received));
-  co_await write_whole(stream, sent);
+  co_await write_all(stream, sent);
   co_await stream.shutdown_write();
   co_await reader;
   co_await stream.close();
@@ -90,7 +79,7 @@ Task<> send_and_receive(Peers& peers, const Bytes& sent, Bytes& received) {
 
 Task<> accept_only(Peers& peers, Log& log) {
   try {
-    Stream stream = co_await Stream::accept(peers.server_end(), peers.server);
+    Session stream = co_await Session::accept(peers.server_end(), peers.server);
     Bytes buffer(10);
     const std::size_t count = co_await stream.read(buffer);
     log.push_back("server read " + std::to_string(count));
@@ -101,7 +90,7 @@ Task<> accept_only(Peers& peers, Log& log) {
 
 Task<> connect_only(Peers& peers, const TlsContext& context, const char* host, Log& log) {
   try {
-    Stream stream = co_await Stream::connect(peers.client_end(), context, host);
+    Session stream = co_await Session::connect(peers.client_end(), context, host);
     log.push_back("connected");
     co_await stream.close();
     co_return;
@@ -179,7 +168,7 @@ TEST_CASE("TlsStream: a wire that ends without a goodbye is an error, not an end
   executor.submit(
       {},
       [](Peers& both) -> Task<> {
-        Stream stream = co_await Stream::connect(both.client_end(), both.client, "localhost");
+        Session stream = co_await Session::connect(both.client_end(), both.client, "localhost");
         co_await stream.transport().close();
       },
       std::ref(peers));
@@ -207,7 +196,7 @@ TEST_CASE("TlsStream: a server refuses what is not TLS") {
       {},
       [](Peers& both) -> Task<> {
         test::MemoryStream plain = both.client_end();
-        static_cast<void>(co_await plain.write(as_bytes("GET / HTTP/1.1\r\n\r\n")));
+        static_cast<void>(co_await plain.write(bytes_of("GET / HTTP/1.1\r\n\r\n")));
       },
       std::ref(peers));
   executor.run();
@@ -222,16 +211,16 @@ TEST_CASE("TlsStream: a read that is cancelled loses nothing") {
   executor.submit(
       {},
       [](Peers& both) -> Task<> {
-        Stream stream = co_await Stream::accept(both.server_end(), both.server);
+        Session stream = co_await Session::accept(both.server_end(), both.server);
         co_await Sleep(1s);
-        co_await write_whole(stream, as_bytes("late"));
+        co_await write_all(stream, bytes_of("late"));
         co_await stream.close();
       },
       std::ref(peers));
   executor.submit(
       {},
       [](Peers& both, std::string& text) -> Task<> {
-        Stream stream = co_await Stream::connect(both.client_end(), both.client, "localhost");
+        Session stream = co_await Session::connect(both.client_end(), both.client, "localhost");
         Bytes buffer(100);
         for (int tries = 0; tries < 9; ++tries) {
           const auto nothing = co_await try_timeout(100ms, stream.read(buffer));
@@ -253,19 +242,19 @@ TEST_CASE("TlsStream: a write that is cancelled half way makes the stream fail")
   executor.submit(
       {},
       [](Peers& both) -> Task<> {
-        Stream stream = co_await Stream::accept(both.server_end(), both.server);
+        Session stream = co_await Session::accept(both.server_end(), both.server);
         co_await Sleep(10s);  // and reads nothing
       },
       std::ref(peers));
   executor.submit(
       {},
       [](Peers& both, Log& lines) -> Task<> {
-        Stream stream = co_await Stream::connect(both.client_end(), both.client, "localhost");
+        Session stream = co_await Session::connect(both.client_end(), both.client, "localhost");
         const Bytes many(1'000'000);
-        const auto done = co_await try_timeout(1s, write_whole(stream, many));
+        const auto done = co_await try_timeout(1s, write_all(stream, many));
         lines.push_back(done ? "done" : "timed out");
         try {
-          co_await write_whole(stream, many);
+          co_await write_all(stream, many);
         } catch (const std::system_error& error) {
           lines.push_back(error.what());
         }

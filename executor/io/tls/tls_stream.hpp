@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <bide/executor/io/stream.hpp>
 #include <bide/executor/io/tls/tls_engine.hpp>
 #include <bide/executor/sync/mutex.hpp>
 #include <bide/executor/task.hpp>
@@ -78,11 +79,7 @@ class TlsStream {
     session.broken = true;  // until all is sent
     while (session.engine.has_outgoing()) {
       const std::size_t count = session.engine.take_outgoing(session.outgoing);
-      std::span<const std::byte> left(session.outgoing.data(), count);
-      while (!left.empty()) {
-        const std::size_t sent = co_await session.transport.write(left);
-        left = left.subspan(sent);
-      }
+      co_await write_all(session.transport, std::span<const std::byte>(session.outgoing.data(), count));
     }
     session.broken = false;
   }
