@@ -6,15 +6,21 @@
 #include "input_error.hpp"
 #include "progress_bar.hpp"
 #include "report.hpp"
+#include "timeline.hpp"
 #include "trace.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace bide_jobs {
@@ -54,6 +60,14 @@ std::vector<Run> replay_each(const Command& command, const Workload& workload,
   return runs;
 }
 
+void write_timeline_file(const std::string& path, const Workload& workload, const std::vector<Run>& runs) {
+  std::ofstream file(path, std::ios::binary);
+  if (!file) throw InputError("--timeline", path + " can't be opened: " + std::strerror(errno));
+  write_timeline(file, workload, runs);
+  file.close();
+  if (!file) throw std::runtime_error(path + " can't be written");
+}
+
 void write_result(const Command& command, const Workload& workload, std::chrono::nanoseconds reading_time) {
   bool compares = command.output == Output::comparison || command.output == Output::comparison_json;
   std::vector<Policy> policies = {command.policy};
@@ -68,6 +82,7 @@ void write_result(const Command& command, const Workload& workload, std::chrono:
   }
 
   std::vector<Run> runs = replay_each(command, workload, policies);
+  if (!command.timeline.empty()) write_timeline_file(command.timeline, workload, runs);
   Run& run = runs.front();
   run.wall_time += reading_time;
   switch (command.output) {

@@ -100,6 +100,8 @@ void declare(CLI::App& app, Command& command, Typed& typed) {
                      "why job A started before job B (a name, or @7 for the job of line 7)")
           ->expected(2)
           ->type_name("A B");
+  app.add_option("--timeline", command.timeline, "also writes a page that shows who ran when (one HTML file)")
+      ->type_name("FILE");
   trace->excludes(json)->excludes(compare)->excludes(explain);
   explain->excludes(json)->excludes(compare);
   policy->excludes(compare);

@@ -23,6 +23,7 @@ struct Command {
   Output output = Output::table;
   std::string explain_first;
   std::string explain_second;
+  std::string timeline;  // the file for a page of it; empty: none
 };
 
 inline constexpr std::int64_t most_workers = 1'000'000'000;
