@@ -228,6 +228,7 @@ class Executor {
   friend class TimedCall;
   friend class Wait;
   friend class Yield;
+  friend ThreadReport describe(const GreenThread&);
 
   enum class Phase : std::uint8_t { open, stopping, destroying };
   class Entered;  // makes this the current executor for a scope
@@ -280,7 +281,7 @@ class Executor {
     make_ready(thread);
   }
   void wake_traced(GreenThread& thread);
-  void sleep(GreenThread& thread, const SleepUntil& sleep);
+  void sleep(GreenThread& thread, SleepUntil& sleep);
   void look_outside();
   void release_due(Instant upto);
   bool goes_on(Instant limit);

@@ -89,7 +89,7 @@ struct GreenThread final : Runnable, Alarm {
     state = State::waiting;
     sequence = reinterpret_cast<std::uintptr_t>(&on);
   }
-  void sleeps(const SleepUntil& on) {
+  void sleeps(SleepUntil& on) {
     state = State::sleeping;
     sequence = reinterpret_cast<std::uintptr_t>(&on);
   }

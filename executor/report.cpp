@@ -5,6 +5,7 @@
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/group_scope.hpp>
+#include <bide/executor/sleep.hpp>
 
 namespace bide {
 
@@ -26,25 +27,19 @@ std::string printable(const std::string& text) {
   return out;
 }
 
-std::string describe_state(const GreenThread& thread) {
-  switch (thread.state) {
+const char* describe_state(Runnable::State state) {
+  switch (state) {
     case Runnable::State::ready:
       return "is ready";
     case Runnable::State::running:
       return "is running";
-    case Runnable::State::sleeping:
-      return "sleeps until " + to_string(thread.sleep().due().time_since_epoch());
-    case Runnable::State::waiting:
-      return "waits for " +
-             (thread.wait().gone() ? "something that was destroyed" : printable(thread.wait().describe()));
-    case Runnable::State::ended:
-    case Runnable::State::posted:
-      break;
+    default:
+      return "has ended";
   }
-  return "has ended";
 }
 
 void describe_wait(const Wait& wait, ThreadReport& report) {
+  report.state = "waits for " + (wait.gone() ? "something that was destroyed" : printable(wait.describe()));
   report.waits_at = wait.where();
   report.since = wait.since();
   if (wait.gone()) return;
@@ -66,10 +61,14 @@ ThreadReport describe(const GreenThread& thread) {
   report.priority = thread.own_priority;
   report.rank = thread.rank;
   report.cancelled = thread.cancelled != 0 || thread.cancel_requested != 0;
-  report.state = describe_state(thread);
+  report.state = describe_state(thread.state);
   report.submitted_at = thread.submitted_at();
   report.waits_at = report.submitted_at;
-  if (thread.state == Runnable::State::sleeping) report.waits_at = thread.sleep().where();
+  if (thread.state == Runnable::State::sleeping) {
+    report.state = "sleeps until " + to_string(thread.executor->timers_.due(thread).time_since_epoch());
+    report.waits_at = thread.sleep().where();
+    report.since = thread.sleep().time_;
+  }
   if (thread.state == Runnable::State::waiting) describe_wait(thread.wait(), report);
   for (const Frame* frame = thread.leaf; frame != &thread.root(); frame = frame->result->awaiting) {
     if (line_of(frame->where) == line_of(report.submitted_at)) continue;  // submit(options, function, ...)

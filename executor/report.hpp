@@ -23,7 +23,7 @@ struct ThreadReport {
   Priority rank = Priority::normal;  // the class it runs at: higher than its own where it inherits one
   bool cancelled = false;            // as a whole, or the part that it is in
   std::string state;                 // "is ready", "sleeps until 5 s", "waits for thread 7 to end"
-  std::optional<Instant> since;      // of a wait: when it began, as the loop saw the time
+  std::optional<Instant> since;      // of a sleep or wait: when it began, as the loop saw the time
   std::source_location submitted_at;
   std::source_location waits_at;             // the line of the sleep or wait; of the submit when it is ready
   std::vector<std::source_location> awaits;  // lines of the awaits between root and leaf, innermost first

@@ -150,9 +150,10 @@ void Executor::wake_traced(GreenThread& thread) {
   trace(thread, ScheduleDigest::Event::woken);
 }
 
-void Executor::sleep(GreenThread& thread, const SleepUntil& sleep) {
+void Executor::sleep(GreenThread& thread, SleepUntil& sleep) {
   if (sleep.due() <= now_ || (!virtual_time_ && sleep.due() <= now())) return make_ready(thread);
   timers_.arm(thread, sleep.due());
+  sleep.time_ = now_;
   thread.sleeps(sleep);
 }
 

@@ -18,7 +18,7 @@ namespace bide {
 class [[nodiscard]] SleepUntil {
  public:
   explicit SleepUntil(Instant due, std::source_location where = std::source_location::current())
-      : due_(due), where_(where) {}
+      : time_(due), where_(where) {}
 
   bool await_ready() const { return CancellationPoint::enter("a sleep outside of a green thread"); }
   template <std::derived_from<Frame> Promise>
@@ -28,11 +28,15 @@ class [[nodiscard]] SleepUntil {
   }
   void await_resume() const { CancellationPoint::leave(); }
 
-  Instant due() const { return due_; }
+  /// Before it is awaited.
+  Instant due() const { return time_; }
   std::source_location where() const { return where_; }
 
  private:
-  Instant due_;
+  friend class Executor;
+  friend ThreadReport describe(const GreenThread&);
+
+  Instant time_;  // when it is due; once the thread is asleep, since when: the list of timers knows the rest
   std::source_location where_;
 };
 

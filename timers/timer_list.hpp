@@ -93,6 +93,12 @@ class TimerList {
     if (entries_.empty()) return std::nullopt;
     return entries_.front().at;
   }
+  /// When the timer is due. Requires: it is armed, in this list.
+  [[nodiscard]] Instant due(const Timer& timer) const {
+    require(timer.slot_ < entries_.size() && entries_[timer.slot_].timer == &timer,
+            "a timer that is not armed here was asked for its instant");
+    return entries_[timer.slot_].at;
+  }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 

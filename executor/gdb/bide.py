@@ -250,7 +250,8 @@ class Thread:
         # A thread that is not in the run queue has its wait in place of a sequence number.
         if state == "sleeping":
             sleep = gdb.Value(int(thread["sequence"])).cast(gdb.lookup_type("bide::SleepUntil").pointer())
-            line, text, since = line_of(sleep["where_"]), f"sleeps until {time_of(sleep['due_'])}", ""
+            line, text = line_of(sleep["where_"]), f"sleeps until {time_of(due(thread))}"
+            since = f" since {time_of(sleep['time_'])}"
         elif state == "waiting":
             wait = gdb.Value(int(thread["sequence"])).cast(gdb.lookup_type("bide::Wait").pointer()).dereference()
             line, text = line_of(wait["where_"]), f"waits for {wait_text(wait)}{taken_at(wait)}"
@@ -265,6 +266,12 @@ class Thread:
             lines.append(line_of(frame["where"]))
             frame = frame["result"]["awaiting"]
         return lines
+
+
+def due(thread):
+    """TimerList::due of a sleeper."""
+    entries = thread["executor"].dereference()["timers_"]["entries_"]
+    return entries["_M_impl"]["_M_start"][int(thread["slot_"])]["at"]
 
 
 def root_of(thread):

@@ -84,12 +84,12 @@ TEST_CASE("Dump: tells name, class, state, since when, the lines, and who belong
           "\n    thread 4 \"member\" (high) waits for mutex \"bus\" held by thread 1 (locked at " +
           line_at(owner_lock_line) + ") at " + line_at(lock_line) + " since 1 ms; submitted at " +
           line_at(member_line) + "\n    thread 5 \"sleeper\" (low, runs as high) sleeps until 9 s at " +
-          line_at(sleep_line) + "; submitted at " + line_at(second_member_line)));
+          line_at(sleep_line) + " since 0 s; submitted at " + line_at(second_member_line)));
   CHECK(text.substr(owner_line.size()) ==
         "\n  thread 2 \"reader\" (normal) waits for event \"never\" at " + line_at(event_line) +
             " since 0 s, awaited at " + line_at(await_line) + "; submitted at " + line_at(submit_line + 1) +
             "\n  thread 3 (normal) sleeps until 9223372036.854775807 s at " + line_at(sleep_line) +
-            "; submitted at " + line_at(submit_line + 2) +
+            " since 0 s; submitted at " + line_at(submit_line + 2) +
             "\n  thread 6 \"new\" (normal) is ready; submitted at " + line_at(submit_line + 4) + "\n");
 }
 
@@ -274,10 +274,26 @@ TEST_CASE("Dump: in real time it tells since when a thread waits, on the executo
   executor.run_for(1ms);
   const RunReport report = executor.report();
   REQUIRE(report.unfinished.size() == 2);
-  REQUIRE(report.unfinished[0].since.has_value());
-  CHECK(*report.unfinished[0].since >= before);
-  CHECK(*report.unfinished[0].since <= executor.now());
-  CHECK_FALSE(report.unfinished[1].since.has_value());
+  for (const ThreadReport& thread : report.unfinished) {
+    REQUIRE(thread.since.has_value());
+    CHECK(*thread.since >= before);
+    CHECK(*thread.since <= executor.now());
+  }
+}
+
+Task<> sleeps_twice() {
+  co_await Sleep(2s);
+  co_await Sleep(5s);
+}
+
+TEST_CASE("Dump: a sleeper tells since when and until when it sleeps") {
+  Executor executor(virtual_time);
+  executor.submit(sleeps_twice());
+  executor.run_until(Instant(4s));
+  const ThreadReport sleeper = executor.report().unfinished.at(0);
+  CHECK(sleeper.state == "sleeps until 7 s");
+  CHECK(sleeper.since == Instant(2s));
+  CHECK(executor.run().now == Instant(7s));
 }
 
 }  // namespace

@@ -43,7 +43,10 @@ TEST_CASE("TimerList: a broken contract ends the process, in every build") {
   auto second = std::make_unique<Timer>();
 
   CHECK(aborts([&] { timers.cancel(*timer); }));
+  CHECK(aborts([&] { (void)timers.due(*timer); }));
   timers.arm(*timer, soon);
+  CHECK(timers.due(*timer) == soon);
+  CHECK(aborts([&] { (void)others.due(*timer); }));
   CHECK(aborts([&] { timers.arm(*timer, soon); }));
   CHECK(aborts([&] { others.cancel(*timer); }));
   CHECK(aborts([&] { timer.reset(); }));

@@ -98,6 +98,7 @@ class Pair {
   }
 
   void cancel(Sleeper& sleeper) {
+    differed_ |= timers_.due(sleeper) != sleeper.key.first;
     timers_.cancel(sleeper);
     twin_.erase(sleeper.key);
   }
