@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
   bide_copy::CopyOptions options;
   bool no_sync = false;
   bool restart = false;
+  bool by_blocks = false;
   app.add_option("FROM", from, "File to copy")->required();
   app.add_option("TO", to, "Where to, or a directory to put it in")->required();
   app.add_option("--depth", options.depth, "Blocks in flight")
@@ -115,6 +116,7 @@ int main(int argc, char** argv) {
   app.add_option("--block", options.block_bytes, "Bytes of a block")
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{512}, std::size_t{64} << 20U));
+  app.add_flag("--by-blocks", by_blocks, "Read and write blocks, also where the kernel would copy by itself");
   app.add_flag("--no-sync", no_sync, "Do not wait for the disk: after a power cut the target may be torn");
   app.add_flag("--restart", restart, "Begin anew, whatever an earlier run has copied");
   try {
@@ -125,6 +127,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bide-copy: %s\n", error.what());
     return 2;
   }
+  if (by_blocks) options.way = bide_copy::CopyOptions::Way::blocks;
   if (no_sync) options.sync = bide_copy::CopyOptions::Sync::no;
   if (restart) options.resume = bide_copy::CopyOptions::Resume::no;
   try {

@@ -8,8 +8,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -22,6 +23,7 @@
 #include <bide/executor/scope/task_group.hpp>
 #include <bide/executor/sleep.hpp>
 
+#include "copy_range.hpp"
 #include "progress_file.hpp"
 
 namespace bide_copy {
@@ -59,6 +61,11 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// What the kernel copies in one call: long enough that the call costs nothing, short enough for progress and a cancel.
+constexpr std::uint64_t range_bytes = std::uint64_t{8} * 1024 * 1024;
+/// One writes, one reads from the disk, one saves progress; more would wait for each other.
+constexpr std::size_t most_ranges = 4;
+
 constexpr int lock_attempts = 100;
 constexpr Duration lock_pause = std::chrono::milliseconds(20);
 
@@ -80,7 +87,7 @@ class Block {
   std::unique_ptr<std::byte, Free> memory_;
 };
 
-/// One copy under way: `depth` threads take block after block.
+/// One copy under way: some threads take piece after piece.
 class Copy {
  public:
   Copy(std::string source, std::string target, CopyOptions options)
@@ -91,22 +98,24 @@ class Copy {
 
   Task<Copied> run() {
     co_await open_both();
+    const std::uint64_t there = co_await part_.size();
     if (options_.resume == CopyOptions::Resume::yes) {
       const std::uint64_t recorded = co_await progress_.load(version_);
-      const std::uint64_t there = co_await part_.size();
       if (recorded <= there) done_ = recorded;
     }
     if (done_ == 0) {
       co_await progress_.remove();  // before the bytes go that it vouches for
-      co_await part_.truncate(0);
+      // ext4 writes a file that was cut to nothing back to the disk when it is closed: not one that is new.
+      if (there > 0) co_await part_.truncate(0);
     }
     const std::uint64_t resumed = next_ = saved_ = done_;
     const auto copy_all = [](TaskGroup& group, Copy& copy) -> Task<> {
-      const std::uint64_t left = copy.version_.size - copy.done_;
-      const std::uint64_t blocks = (left + copy.options_.block_bytes - 1) / copy.options_.block_bytes;
-      const std::uint64_t threads = std::min<std::uint64_t>(copy.options_.depth, blocks);
-      for (std::uint64_t thread = 0; thread < threads; ++thread) group.submit(copy.copy_blocks());
-      co_return;
+      if (copy.options_.way == CopyOptions::Way::kernel_first) co_await copy.try_kernel();
+      const std::uint64_t pieces =
+          (copy.version_.size - copy.next_ + copy.piece_bytes() - 1) / copy.piece_bytes();
+      const std::size_t most = std::min(copy.options_.depth, copy.in_kernel_ ? most_ranges : SIZE_MAX);
+      for (std::uint64_t thread = 0; thread < std::min<std::uint64_t>(most, pieces); ++thread)
+        group.submit(copy.copy_pieces());
     };
     bool cancelled = false;
     try {
@@ -158,28 +167,51 @@ class Copy {
       throw std::invalid_argument("another copy to " + target_path_ + " has just ended");
   }
 
-  Task<> copy_blocks() {
-    Block block(options_.block_bytes);
+  std::uint64_t piece_bytes() const {
+    return in_kernel_ ? std::max<std::uint64_t>(range_bytes, options_.block_bytes) : options_.block_bytes;
+  }
+
+  // The first block tells whether it can.
+  Task<> try_kernel() {
+    const std::uint64_t wanted = std::min<std::uint64_t>(options_.block_bytes, version_.size - next_);
+    const std::uint64_t came = co_await copy_range(source_, part_, next_, wanted);
+    in_kernel_ = came > 0;
+    done_ = next_ = next_ + came;
+  }
+
+  Task<> copy_pieces() {
+    std::optional<Block> block;
     while (next_ < version_.size) {
-      const std::uint64_t offset = std::exchange(next_, next_ + options_.block_bytes);
-      const std::size_t wanted =
-          static_cast<std::size_t>(std::min<std::uint64_t>(options_.block_bytes, version_.size - offset));
-      const std::span<std::byte> bytes = block.first(wanted);
-      const std::size_t came = co_await source_.read_all_at(offset, bytes);
-      if (came < wanted) throw std::runtime_error(source_path_ + " became shorter while it was copied");
-      co_await part_.write_all_at(offset, bytes);
-      copied(offset);
+      const std::uint64_t begin = next_;
+      const std::uint64_t end = next_ = std::min(begin + piece_bytes(), version_.size);
+      for (std::uint64_t at = begin; at < end;) {
+        std::uint64_t came = 0;
+        if (in_kernel_) came = co_await copy_range(source_, part_, at, end - at);
+        if (came == 0) {
+          in_kernel_ = false;
+          if (!block) block.emplace(options_.block_bytes);
+          came = co_await copy_block(at, block->first(end - at));
+        }
+        at += came;
+      }
+      copied(begin, end);
       if (options_.progress) options_.progress(done_, version_.size);
       if (done_ - saved_ >= checkpoint_bytes && !saving_) co_await save_progress();
     }
   }
 
-  // Blocks end in any order; what counts is how far there is no gap.
-  void copied(std::uint64_t offset) {
-    ahead_.insert(offset);
-    while (!ahead_.empty() && *ahead_.begin() == done_) {
+  Task<std::size_t> copy_block(std::uint64_t offset, std::span<std::byte> bytes) {
+    const std::size_t came = co_await source_.read_all_at(offset, bytes);
+    if (came < bytes.size()) throw std::runtime_error(source_path_ + " became shorter while it was copied");
+    co_return co_await part_.write_all_at(offset, bytes);
+  }
+
+  // Pieces end in any order; what counts is how far there is no gap.
+  void copied(std::uint64_t begin, std::uint64_t end) {
+    ahead_.emplace(begin, end);
+    while (!ahead_.empty() && ahead_.begin()->first == done_) {
+      done_ = ahead_.begin()->second;
       ahead_.erase(ahead_.begin());
-      done_ = std::min(done_ + options_.block_bytes, version_.size);
     }
   }
 
@@ -224,7 +256,8 @@ class Copy {
   std::uint64_t done_ = 0;   // all before this is written
   std::uint64_t saved_ = 0;  // and on record
   bool saving_ = false;
-  std::set<std::uint64_t> ahead_;  // blocks behind a gap
+  bool in_kernel_ = false;                        // the kernel copies by itself
+  std::map<std::uint64_t, std::uint64_t> ahead_;  // begin and end of pieces behind a gap
 };
 
 }  // namespace

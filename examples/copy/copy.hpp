@@ -10,8 +10,11 @@
 namespace bide_copy {
 
 struct CopyOptions {
-  std::size_t depth = 32;  // blocks in flight
+  std::size_t depth = 8;  // blocks in flight
   std::size_t block_bytes = 256 * 1024;
+  /// Whether the kernel copies by itself where it can, a few ranges at a time: fastest from what is in memory. By blocks
+  /// it is slower there, and faster from a disk that likes many reads at once.
+  enum class Way : std::uint8_t { kernel_first, blocks } way = Way::kernel_first;
   enum class Sync : std::uint8_t { yes, no } sync = Sync::yes;
   enum class Resume : std::uint8_t { yes, no } resume = Resume::yes;
   /// Told now and then: bytes that are copied, of how many.
