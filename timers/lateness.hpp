@@ -1,10 +1,10 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include <bide/timers/instant.hpp>
+#include <bide/timers/log_linear.hpp>
 
 namespace bide {
 
@@ -12,12 +12,11 @@ namespace bide {
 ///
 /// Units: nanoseconds after the instant that was asked for. Early does not happen, and would count as 0.
 /// Cost:  add O(1); about 8 KiB.
-/// Source: G. Tene, HdrHistogram (the log-linear buckets)
 class Lateness {
  public:
   void add(Duration late) {
     const auto nanoseconds = late > Duration::zero() ? static_cast<std::uint64_t>(late.count()) : 0;
-    ++counts_[bucket(nanoseconds)];
+    ++counts_[Buckets::bucket(nanoseconds)];
     ++count_;
     if (nanoseconds > longest_) longest_ = nanoseconds;
   }
@@ -30,13 +29,9 @@ class Lateness {
   Duration at(std::uint32_t per_mille) const;
 
  private:
-  static constexpr unsigned sub_bits = 4;  // 16 buckets for each power of two
-  static constexpr std::size_t bucket_count = (64 - sub_bits + 1) << sub_bits;
+  using Buckets = LogLinear<4>;
 
-  static std::size_t bucket(std::uint64_t value);
-  static std::uint64_t upper_end(std::size_t bucket);
-
-  std::array<std::uint64_t, bucket_count> counts_{};
+  std::array<std::uint64_t, Buckets::bucket_count> counts_{};
   std::uint64_t count_ = 0;
   std::uint64_t longest_ = 0;
 };
