@@ -171,6 +171,8 @@ std::string refusal_text(const Job& job, const Fate& fate, const ReplayOptions& 
     return "needs " + count_text(static_cast<std::uint64_t>(job.slots), "slot") + ", there " +
            (options.workers == 1 ? "is " : "are ") + std::to_string(options.workers);
   }
+  if (fate.end == Fate::End::skipped)
+    return "was skipped: a job that it is after ended otherwise than it needs";
   return "arrived at " + exact_time(job.submit) + " when the queue was full (" +
          std::to_string(options.capacity) + " waiting)";
 }

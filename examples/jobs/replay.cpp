@@ -1,5 +1,6 @@
 #include "replay.hpp"
 
+#include "dependents.hpp"
 #include "waiting_jobs.hpp"
 
 #include <bide/executor/executor.hpp>
@@ -17,7 +18,11 @@ namespace {
 class Replay {
  public:
   Replay(const Workload& workload, const ReplayOptions& options)
-      : jobs_(workload.jobs), options_(options), free_(options.workers), waiting_(options.policy) {}
+      : jobs_(workload.jobs),
+        options_(options),
+        free_(options.workers),
+        waiting_(options.policy),
+        dependents_(workload.jobs) {}
 
   History run();
 
@@ -27,7 +32,9 @@ class Replay {
   bide::Task<> hold_slots(std::uint32_t index);
 
   void enter(std::uint32_t index);
+  void free_dependents(std::uint32_t index, Dependents::Ending ending);
   void refuse(std::uint32_t index, Fate::End end);
+  void note_refusal(std::uint32_t index, Fate::End end);
   void wake_dispatcher();
   std::uint32_t choose();
   void start(std::uint32_t index);
@@ -39,6 +46,7 @@ class Replay {
   const ReplayOptions& options_;
   std::int64_t free_;
   WaitingJobs waiting_;
+  Dependents dependents_;
   std::optional<std::uint32_t> head_;  // chosen, and waiting for its slots
   bool dispatcher_awake_ = false;
   std::size_t finished_count_ = 0;
@@ -49,8 +57,14 @@ class Replay {
 bide::Task<> Replay::arrive() {
   for (std::uint32_t index = 0; index < jobs_.size(); ++index) {
     if (jobs_[index].submit > now()) co_await bide::SleepUntil(bide::Instant(jobs_[index].submit));
-    enter(index);
+    if (dependents_.arrive(index)) enter(index);
   }
+}
+
+void Replay::free_dependents(std::uint32_t index, Dependents::Ending ending) {
+  const Dependents::Freed freed = dependents_.end(index, ending);
+  for (std::uint32_t skipped : freed.skipped) note_refusal(skipped, Fate::End::skipped);
+  for (std::uint32_t ready : freed.ready) enter(ready);
 }
 
 void Replay::enter(std::uint32_t index) {
@@ -62,6 +76,11 @@ void Replay::enter(std::uint32_t index) {
 }
 
 void Replay::refuse(std::uint32_t index, Fate::End end) {
+  note_refusal(index, end);
+  free_dependents(index, Dependents::Ending::failure);
+}
+
+void Replay::note_refusal(std::uint32_t index, Fate::End end) {
   history_.fates[index].end = end;
   history_.fates[index].entered_before = history_.decisions.size();
   count_finished();
@@ -107,6 +126,7 @@ bide::Task<> Replay::hold_slots(std::uint32_t index) {
   history_.fates[index].ended = now();
   history_.makespan = std::max(history_.makespan, now());
   count_finished();
+  free_dependents(index, Dependents::Ending::success);
   if (waiting_count() > 0) wake_dispatcher();
 }
 
@@ -131,6 +151,7 @@ History Replay::run() {
 
 const char* to_string(Fate::End end) {
   if (end == Fate::End::queue_full) return "queue_full";
+  if (end == Fate::End::skipped) return "skipped";
   return end == Fate::End::too_wide ? "too_wide" : "done";
 }
 

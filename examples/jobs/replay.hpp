@@ -13,7 +13,7 @@ namespace bide_jobs {
 
 /// What happened to one job.
 struct Fate {
-  enum class End : std::uint8_t { done, queue_full, too_wide };
+  enum class End : std::uint8_t { done, queue_full, too_wide, skipped };
 
   End end = End::done;
   std::uint64_t sequence = 0;      // in the queue, from 0; a refused job takes none
@@ -23,7 +23,7 @@ struct Fate {
   Nanoseconds ended{0};
 };
 
-/// `done`, `queue_full` or `too_wide`.
+/// `done`, `queue_full`, `too_wide` or `skipped`.
 const char* to_string(Fate::End end);
 
 /// One choice of the dispatcher: slots are free, who is next?
@@ -60,6 +60,10 @@ struct ReplayOptions {
 /// are free, and nothing overtakes it: not a later arrival either, whatever its class. A job that arrives
 /// when `capacity` jobs wait (the head among them), or that needs more than `workers` slots, is refused and
 /// changes nothing.
+///
+/// A job with parents (Job::after) enters when it has arrived and they have ended; within an instant that is when the
+/// last one ends, before arrivals. It is skipped when a parent ends otherwise than it needs. A done job is a success, a
+/// refused one a failure.
 History replay(const Workload& workload, const ReplayOptions& options);
 
 }  // namespace bide_jobs

@@ -126,7 +126,7 @@ void write_report(std::ostream& out, const Workload& workload, const Run& run) {
       << "makespan     " << readable_time(run.statistics.makespan) << "\n"
       << "wall time    " << wall_text(run.wall_time) << "\n";
   write_what_was_assumed(out, workload);
-  write_refusals(out, workload, run, {Fate::End::queue_full, Fate::End::too_wide});
+  write_refusals(out, workload, run, {Fate::End::queue_full, Fate::End::too_wide, Fate::End::skipped});
   if (run.statistics.queue_full_count > 0) out << "--capacity lets more jobs wait\n";
 }
 

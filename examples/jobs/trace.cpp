@@ -5,8 +5,10 @@
 
 #include <bide/queue/urgency.hpp>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace bide_jobs {
 namespace {
@@ -24,7 +26,11 @@ std::string rank_text(const bide::Rank& rank) {
 class Tracer {
  public:
   Tracer(std::ostream& out, const Workload& workload, const History& history, const ReplayOptions& options)
-      : out_(out), workload_(workload), history_(history), options_(options) {}
+      : out_(out),
+        workload_(workload),
+        history_(history),
+        options_(options),
+        refusals_(refusals_of(history)) {}
 
   void write() {
     for (std::size_t decision = 0; decision < history_.decisions.size(); ++decision) {
@@ -35,6 +41,7 @@ class Tracer {
   }
 
  private:
+  static std::vector<std::uint32_t> refusals_of(const History& history);
   void write_refusals_until(std::size_t decision);
   void write_refusal(const Job& job, Fate::End end);
   void write_decision(const Decision& decision);
@@ -46,15 +53,27 @@ class Tracer {
   const Workload& workload_;
   const History& history_;
   const ReplayOptions& options_;
-  std::size_t arrived_count_ = 0;  // jobs that came before what is written next
+  std::vector<std::uint32_t> refusals_;
+  std::size_t written_count_ = 0;  // of them
 };
 
-/// Jobs arrive in the workload's order, so one pass beside the decisions finds each refusal's place.
+/// In the order in which they happened; those between two decisions in the workload's.
+std::vector<std::uint32_t> Tracer::refusals_of(const History& history) {
+  std::vector<std::uint32_t> refusals;
+  for (std::uint32_t i = 0; i < history.fates.size(); ++i) {
+    if (history.fates[i].end != Fate::End::done) refusals.push_back(i);
+  }
+  std::stable_sort(refusals.begin(), refusals.end(), [&history](std::uint32_t a, std::uint32_t b) {
+    return history.fates[a].entered_before < history.fates[b].entered_before;
+  });
+  return refusals;
+}
+
 void Tracer::write_refusals_until(std::size_t decision) {
-  for (; arrived_count_ < workload_.jobs.size(); ++arrived_count_) {
-    const Fate& fate = history_.fates[arrived_count_];
-    if (fate.entered_before > decision) return;
-    if (fate.end != Fate::End::done) write_refusal(workload_.jobs[arrived_count_], fate.end);
+  for (; written_count_ < refusals_.size(); ++written_count_) {
+    const std::uint32_t refused = refusals_[written_count_];
+    if (history_.fates[refused].entered_before > decision) return;
+    write_refusal(workload_.jobs[refused], history_.fates[refused].end);
   }
 }
 
@@ -63,6 +82,8 @@ void Tracer::write_refusal(const Job& job, Fate::End end) {
        << " line=" << job.line << " class=" << to_string(job.priority);
   if (end == Fate::End::too_wide) {
     out_ << " slots=" << job.slots << "/" << options_.workers << "\n";
+  } else if (end == Fate::End::skipped) {
+    out_ << "\n";
   } else {
     out_ << " waiting=" << options_.capacity << "\n";
   }

@@ -20,7 +20,8 @@ namespace bide_jobs {
 /// next    who would have been chosen without it, with the same four values; `-` when nobody else waited
 /// rule    what decided between the two: score, class, lst (latest start time), sequence; alone
 /// score   that of the policy urgency, whatever the policy, in points; it decides under urgency only
-/// refused queue_full: `waiting` jobs waited already; too_wide: it never fits; line is that of the input
+/// refused queue_full: `waiting` jobs waited already; too_wide: it never fits; skipped: by how a parent
+///         ended; line is that of the input
 ///
 /// Integers only: the same workload gives the same bytes from every compiler.
 void write_trace(std::ostream& out, const Workload& workload, const History& history,

@@ -15,9 +15,13 @@ enum class Format { guess, csv, swf };
 /// Where the slots of a trace's job come from. A CSV says them itself, in its column `slots`.
 enum class TraceSlots { one, allocated };
 
+/// Whether a job of a CSV has to say how long it takes.
+enum class Durations { required, optional };
+
 struct ReadOptions {
   Format format = Format::guess;  // by the file's name, else by its first character
   TraceSlots trace_slots = TraceSlots::one;
+  Durations durations = Durations::required;
   ClassMap classes;                       // for traces
   std::optional<Factor> deadline_factor;  // for jobs without a deadline
 };

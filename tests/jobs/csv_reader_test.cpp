@@ -77,11 +77,15 @@ TEST_CASE("CSV: a wrong header says where and what was expected") {
   CHECK(csv_error("\n\n") ==
         "jobs.csv:3:1: expected a header with the columns name and duration, found nothing");
   CHECK(csv_error("name,duration,colour\n") ==
-        "jobs.csv:1:15: expected a column name (name, priority, submit, duration, deadline, hint, slots), "
+        "jobs.csv:1:15: expected a column name (name, priority, submit, duration, deadline, hint, slots, "
+        "after, kind, retries, "
+        "timeout, start, every, cron, tenant, command), "
         "found "
         "\"colour\"");
   CHECK(csv_error("name,,duration\n") ==
-        "jobs.csv:1:6: expected a column name (name, priority, submit, duration, deadline, hint, slots), "
+        "jobs.csv:1:6: expected a column name (name, priority, submit, duration, deadline, hint, slots, "
+        "after, kind, retries, "
+        "timeout, start, every, cron, tenant, command), "
         "found \"\"");
   CHECK(csv_error("name,duration, name\n") ==
         "jobs.csv:1:16: expected each column once, found a second \"name\"");
@@ -167,4 +171,23 @@ TEST_CASE(
   CHECK_FALSE(workload.jobs[1].hint.has_value());
   CHECK(workload.jobs[2].deadline == 40s);
   CHECK(workload.jobs[2].hint == 7s);
+}
+
+TEST_CASE("CSV: order, attempts and commands") {
+  const bide_jobs::Workload workload =
+      csv("name,duration,after,kind,retries,timeout,start,every,cron,tenant,command\n"
+          "b,1, c ;a2:failed,build,2,90s,10m,,,blue,\"echo \"\"hi, there\"\"; exit 1\"\n"
+          "a,1,,,,,,5m,,,\nc,1,a2:done,,,,,,,,\na2,1,,,,,,,,,\nd,1,,,,,,,0 8 * * mon,,\n");
+  const bide_jobs::Job& job = workload.jobs[0];
+  CHECK(job.kind == "build");
+  CHECK(job.retries == 2);
+  CHECK(job.timeout == 90s);
+  CHECK(job.start == 10min);
+  CHECK(job.tenant == "blue");
+  CHECK(job.after == std::vector<bide_jobs::After>{{4, bide_jobs::After::On::success},
+                                                   {5, bide_jobs::After::On::failure}});
+  CHECK(job.command == "echo \"hi, there\"; exit 1");
+  CHECK(workload.jobs[1].every == 5min);
+  CHECK(workload.jobs[4].cron == "0 8 * * mon");
+  CHECK(workload.jobs[2].after == std::vector<bide_jobs::After>{{5, bide_jobs::After::On::completion}});
 }

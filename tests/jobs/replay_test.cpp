@@ -177,3 +177,21 @@ TEST_CASE("Trace: a refused job has its line where it was refused, before the ch
         "at=2s job=b start=2s class=normal seq=1 lst=- score=102.000 slots=1/1 next=- rule=alone\n"
         "at=9s job=late refused=too_wide line=6 class=normal slots=2/1\n");
 }
+
+TEST_CASE("Replay: a job starts when those that it is after have ended, whatever the order of the lines") {
+  const char* text =
+      "name,duration,submit,after\nship,1,0,pack; pay:done\npack,2,0,\npay,3,1,\nnote,1,9,ship\n";
+  CHECK(schedule_of(text, Policy::fifo, 2) == "pack[0-2] pay[1-4] ship[4-5] note[9-10]");
+}
+
+TEST_CASE("Replay: what a refused job leaves behind is skipped, except where failure is what is waited for") {
+  const char* text =
+      "name,duration,slots,after\nwide,1,2,\nnext,1,1,wide\nlast,1,1,next\nany,1,1,wide:done\nalarm,1,1,wide:"
+      "failed\n"
+      "end,1,1,last:done\n";
+  const Workload workload = csv(text);
+  CHECK(schedule(workload, replayed(workload, Policy::fifo)) ==
+        "any[0-1] alarm[1-2] end[2-3] wide! next! last!");
+  CHECK(trace_of(workload, Policy::fifo).find("job=last refused=skipped line=4 class=normal\n") !=
+        std::string::npos);
+}

@@ -1,6 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const classes = ["low", "normal", "high", "critical"];
+const refusals = { too_wide: "needs more workers than there are", queue_full: "the queue was full", skipped: "a job that it is after ended otherwise" };
 const axisHeight = 26, refusedHeight = 18, most = 500, tallest = 44;
 const $ = (id) => document.getElementById(id);
 const canvas = $("lanes"), overview = $("overview"), tip = $("tip");
@@ -350,7 +351,7 @@ function facts(i) {
   if (isDone(i)) {
     list.push(["start", timeText(run.start[i])], ["end", timeText(run.end[i])], ["wait", timeText(run.start[i] - jobs.submit[i])]);
   } else {
-    list.push(["refused", run.start[i] === "too_wide" ? "needs more workers than there are" : "the queue was full"]);
+    list.push(["refused", refusals[run.start[i]]]);
   }
   if (jobs.deadline[i] !== null) {
     list.push(["deadline", timeText(jobs.deadline[i])]);
