@@ -17,10 +17,6 @@ namespace {
 
 constexpr idtype_t by_pidfd = static_cast<idtype_t>(3);  // P_PIDFD, which not every libc names
 
-int send_signal(int pidfd, int signal) {
-  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
-}
-
 ExitStatus status_of(const siginfo_t& info) {
   const bool exited = info.si_code == CLD_EXITED;
   return {exited ? ExitStatus::How::exited : ExitStatus::How::killed, info.si_status};
@@ -54,7 +50,11 @@ class SpawnPlan {
     sigset_t none;
     ::sigemptyset(&none);
     check(::posix_spawnattr_setsigmask(&attributes_, &none));
-    check(::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK));
+    add_flag(POSIX_SPAWN_SETSIGMASK);
+  }
+  void lead_group() {
+    check(::posix_spawnattr_setpgroup(&attributes_, 0));
+    add_flag(POSIX_SPAWN_SETPGROUP);
   }
 
   /// Returns: 0, or an errno.
@@ -67,6 +67,12 @@ class SpawnPlan {
     if (error != 0) throw_io_error(error, "prepare a child process");
   }
 
+  void add_flag(short flag) {
+    flags_ = static_cast<short>(flags_ | flag);
+    check(::posix_spawnattr_setflags(&attributes_, flags_));
+  }
+
+  short flags_ = 0;
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };
@@ -147,6 +153,7 @@ ChildProcess ChildProcess::spawn(std::string_view program, const std::vector<std
 
   SpawnPlan plan;
   plan.unblock_signals();
+  if (options.group == ChildOptions::Group::own) plan.lead_group();
   if (options.directory != nullptr) plan.start_in(options.directory);
   ChildPipe input = plan_stream(plan, STDIN_FILENO, options.input, Writes::us);
   ChildPipe output = plan_stream(plan, STDOUT_FILENO, options.output, Writes::child);
@@ -164,6 +171,7 @@ ChildProcess ChildProcess::spawn(std::string_view program, const std::vector<std
   }
   child.program_ = program;
   child.on_cancel_ = options.on_cancel;
+  child.group_ = options.group;
   child.state_ = State::runs;
   child.input_ = PipeWriter(std::move(input.ours), "a child's standard input");
   child.output_ = PipeReader(std::move(output.ours), "a child's standard output");
@@ -185,6 +193,7 @@ void ChildProcess::take_from(ChildProcess& other) noexcept {
   descriptor_ = std::move(other.descriptor_);
   id_ = std::exchange(other.id_, -1);
   on_cancel_ = other.on_cancel_;
+  group_ = other.group_;
   state_ = std::exchange(other.state_, State::none);
   status_ = other.status_;
   program_ = std::move(other.program_);
@@ -193,14 +202,16 @@ void ChildProcess::take_from(ChildProcess& other) noexcept {
   error_ = std::move(other.error_);
 }
 
-// Until it is waited for, its id can't be another process's, unless others wait for all children.
+// Until it is waited for, its id can't be another process's or group's, unless others wait for all children.
+int ChildProcess::send_signal(int signal) noexcept {
+  if (group_ == ChildOptions::Group::own) return ::kill(-id_, signal);
+  if (descriptor_.number() < 0) return ::kill(id_, signal);
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, descriptor_.number(), signal, nullptr, 0));
+}
+
 void ChildProcess::end_now() noexcept {
   if (std::exchange(state_, State::none) != State::runs) return;
-  if (descriptor_.number() < 0) {
-    ::kill(id_, SIGKILL);
-  } else {
-    send_signal(descriptor_.number(), SIGKILL);
-  }
+  send_signal(SIGKILL);
   siginfo_t info;
   while (::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED) != 0 && errno == EINTR) {
   }
@@ -213,12 +224,12 @@ void ChildProcess::detach() noexcept {
 
 void ChildProcess::kill(int signal) {
   if (state_ != State::runs) return;
-  if (send_signal(descriptor_.number(), signal) != 0 && errno != ESRCH)
-    throw_io_error(errno, "kill " + escaped(program_));
+  if (send_signal(signal) != 0 && errno != ESRCH) throw_io_error(errno, "kill " + escaped(program_));
 }
 
 ExitStatus ChildProcess::reap() {
   if (state_ == State::ended) return status_;
+  if (group_ == ChildOptions::Group::own) send_signal(SIGKILL);  // to those that it has left
   siginfo_t info{};
   int failed = 0;
   while ((failed = ::waitid(by_pidfd, static_cast<id_t>(descriptor_.number()), &info, WEXITED)) != 0 &&
@@ -249,7 +260,7 @@ ExitStatus ChildProcess::End::await_resume() const {
 bool ChildProcess::End::ask_to_end() noexcept {
   if (child_.on_cancel_ == ChildOptions::OnCancel::leave || thread()->cancelled == 0)
     return DescriptorWait::ask_to_end();
-  send_signal(child_.descriptor_.number(), SIGKILL);  // which ends this wait
+  child_.send_signal(SIGKILL);  // which ends this wait
   return true;
 }
 

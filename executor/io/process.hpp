@@ -43,6 +43,10 @@ struct ChildOptions {
   const char* directory = nullptr;
   /// What a cancel of a thread that awaits the end does: `kill` kills the child, and the await then ends with that.
   enum class OnCancel : std::uint8_t { leave, kill } on_cancel = OnCancel::leave;
+  /// `own`: it leads a process group of its own, with all that it starts. Every kill, also by a cancel or by the
+  /// destructor, reaches the whole group; and what the group still runs when the child has ended is killed. A terminal's
+  /// Ctrl-C does not reach it.
+  enum class Group : std::uint8_t { inherit, own } group = Group::inherit;
 };
 
 /// A child process. It gets no descriptors but its three streams, and no signal blocked.
@@ -91,10 +95,12 @@ class ChildProcess {
   void take_from(ChildProcess& other) noexcept;
   void end_now() noexcept;
   ExitStatus reap();
+  int send_signal(int signal) noexcept;
 
   Descriptor descriptor_;  // a pidfd
   pid_t id_ = -1;
   ChildOptions::OnCancel on_cancel_ = ChildOptions::OnCancel::leave;
+  ChildOptions::Group group_ = ChildOptions::Group::inherit;
   enum class State : std::uint8_t { none, runs, ended } state_ = State::none;
   ExitStatus status_;
   std::string program_;

@@ -169,6 +169,32 @@ TEST_CASE("ChildProcess: destruction kills and reaps, a cancel may kill, and one
   CHECK(end == "killed by signal 9");
 }
 
+// The pipe of the output ends when the last one that holds it is gone.
+TEST_CASE("ChildProcess: a group of its own ends with its leader, by a cancel, and by destruction") {
+  std::vector<std::string> ends;
+  run_io([](std::vector<std::string>& into) -> Task<> {
+    const ChildOptions options{
+        .output = Stream::pipe, .on_cancel = ChildOptions::OnCancel::kill, .group = ChildOptions::Group::own};
+    const std::string leaves = "sleep 1000 & echo .", stays = "sleep 1000 & echo .; wait";
+    std::byte one[2];
+    const std::vector<std::string> commands = {leaves, stays};
+    for (const std::string& command : commands) {
+      ChildProcess child = ChildProcess::spawn("sh", {"-c", command}, options);
+      co_await child.output().read_exactly(one);
+      const Duration patience = command == leaves ? Duration(1min) : Duration(1ms);
+      const auto status = co_await try_timeout(patience, child.wait());
+      into.push_back(status.has_value() ? status->to_string() : "runs");
+      into.push_back(std::to_string(co_await child.output().read(one)));
+    }
+    ChildProcess child = ChildProcess::spawn("sh", {"-c", stays}, options);
+    co_await child.output().read_exactly(one);
+    PipeReader output = std::move(child.output());
+    child = ChildProcess();
+    into.push_back(std::to_string(co_await output.read(one)));
+  }(ends));
+  CHECK(ends == std::vector<std::string>{"exited with 0", "0", "killed by signal 9", "0", "0"});
+}
+
 TEST_CASE("SignalSet: signals are awaited, to the process and to the OS thread, and unblocked at the end") {
   std::vector<int> got;
   run_io([](std::vector<int>& into) -> Task<> {
