@@ -74,6 +74,8 @@ void UringDriver::answer(const io_uring_cqe& answer) {
 
 void UringDriver::woken(const io_uring_cqe& answer) {
   if (answer.res > 0) ++statistics_.wakes;
+  if (answer.res == -EINVAL)
+    refused_ |= bit(multishot_accept);  // polls that repeat are older than such accepts
   if ((answer.flags & IORING_CQE_F_MORE) == 0) wake_watched_ = false;
 }
 

@@ -1,8 +1,10 @@
 #include <bide/executor/io/uring_ring.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <system_error>
@@ -42,7 +44,7 @@ std::string locked_memory_text() {
   return text + ")";
 }
 
-std::string cause(int error) {
+std::string cause_of_no_ring(int error) {
   switch (error) {
     case EPERM:
       if (const int value = disabled_by_sysctl(); value > 0)
@@ -58,6 +60,19 @@ std::string cause(int error) {
     default:
       return "io_uring_setup fails";
   }
+}
+
+[[noreturn]] void refuse(int error, const std::string& why) {
+  throw std::system_error(error, std::generic_category(), "io_uring: " + why);
+}
+
+[[noreturn]] void too_old(const char* lack) { refuse(ENOSYS, std::string("the kernel is too old: ") + lack); }
+
+// A filter may allow the ring and forbid what is done with it.
+[[noreturn]] void call_refused(const char* call, int error) {
+  const bool filtered = error == EPERM || error == EACCES || error == ENOSYS;
+  refuse(error,
+         std::string(call) + (filtered ? " is forbidden to this process, as by a seccomp filter" : " fails"));
 }
 
 }  // namespace
@@ -80,7 +95,7 @@ void UringRing::set_up(const DriverOptions& options) {
     result = set_up_once(std::min(submission, few_submission_entries),
                          std::min(completion, few_completion_entries), options);
   }
-  if (result < 0) throw std::system_error(-result, std::generic_category(), "io_uring: " + cause(-result));
+  if (result < 0) refuse(-result, cause_of_no_ring(-result));
   made_ = true;
   entries_ = ring_.sq.ring_entries;
   if (io_uring_register_ring_fd(&ring_) == 1)  // an OS thread has room for 16
@@ -101,19 +116,27 @@ int UringRing::set_up_once(unsigned submission, unsigned completion, const Drive
 }
 
 void UringRing::require_features() {
-  const auto lacks = [](const char* what) {
-    return std::system_error(ENOSYS, std::generic_category(),
-                             std::string("io_uring: the kernel is too old: ") + what);
-  };
-  if (!has(IORING_FEAT_NODROP)) throw lacks("it may lose completions (no NODROP)");
-  if (!has(IORING_FEAT_EXT_ARG)) throw lacks("it has no timeout for a wait (no EXT_ARG)");
-  io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
-  if (probe == nullptr) throw lacks("it does not tell its operations (no probe)");
-  for (int opcode = 0; opcode < 64; ++opcode)
-    if (io_uring_opcode_supported(probe, opcode) != 0) opcodes_ |= std::uint64_t{1} << opcode;
-  io_uring_free_probe(probe);
+  if (!has(IORING_FEAT_NODROP)) too_old("it may lose completions (no NODROP)");
+  if (!has(IORING_FEAT_EXT_ARG)) too_old("it has no timeout for a wait (no EXT_ARG)");
+  ask_operations();
   if (!supports(IORING_OP_POLL_ADD) || !supports(IORING_OP_ASYNC_CANCEL))
-    throw lacks("it has no poll, or no cancel");
+    too_old("it has no poll, or no cancel");
+  const int result = call(0, Duration::zero());  // one that is refused later could not be told from a fault
+  if (result < 0) call_refused("io_uring_enter", -result);
+}
+
+void UringRing::ask_operations() {
+  constexpr unsigned most = 64;
+  alignas(io_uring_probe) std::array<std::byte, sizeof(io_uring_probe) + most * sizeof(io_uring_probe_op)>
+      memory{};
+  auto* const probe = reinterpret_cast<io_uring_probe*>(memory.data());
+  const int result = io_uring_register_probe(&ring_, probe, most);
+  if (result == -EINVAL) too_old("it does not tell its operations (no probe)");
+  if (result < 0) call_refused("io_uring_register", -result);
+  for (unsigned opcode = 0; opcode < most; ++opcode) {
+    if (io_uring_opcode_supported(probe, static_cast<int>(opcode)) != 0)
+      opcodes_ |= std::uint64_t{1} << opcode;
+  }
 }
 
 int UringRing::call(unsigned least, Duration longest) {

@@ -17,7 +17,7 @@ namespace bide {
 class UringRing {
  public:
   /// Throws: std::system_error; the text names the cause: a filter of system calls, the sysctl io_uring_disabled,
-  ///         RLIMIT_MEMLOCK with its value, a kernel without io_uring, or what an old kernel lacks.
+  ///         RLIMIT_MEMLOCK with its value, a kernel without io_uring, what an old kernel lacks, or which call is refused.
   /// Where locked memory is short it makes a smaller ring, and tries for some 250 ms: the kernel frees those of rings
   /// that are gone late.
   explicit UringRing(const DriverOptions& options);
@@ -71,6 +71,7 @@ class UringRing {
   void set_up(const DriverOptions& options);
   int set_up_once(unsigned submission, unsigned completion, const DriverOptions& options);
   void require_features();
+  void ask_operations();
 
   io_uring ring_{};
   bool made_ = false;

@@ -1,21 +1,19 @@
-#include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "refuse_calls.hpp"
+
 // Runs a program in which the kernel refuses some system calls, as a container's profile or an old kernel does.
 //
 // usage: refusing ERROR CALL... -- PROGRAM [ARGUMENT...]     ERROR: EPERM or ENOSYS
+
+using bide::test::refuse_calls;
 
 namespace {
 
@@ -44,18 +42,6 @@ unsigned number_of(std::string_view name) {
   std::exit(2);
 }
 
-void refuse(const std::vector<unsigned>& numbers, unsigned error) {
-  std::vector<sock_filter> filter{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
-  for (const unsigned number : numbers) {
-    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
-    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error));
-  }
-  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
-  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) fail("seccomp");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,7 +53,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: refusing ERROR CALL... -- PROGRAM [ARGUMENT...]\n");
     return 2;
   }
-  refuse(numbers, error);
+  if (!refuse_calls(numbers, error)) fail("seccomp");
   ::execv(argv[next], argv + next);
   fail(argv[next]);
 }

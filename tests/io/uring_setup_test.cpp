@@ -10,8 +10,10 @@
 #include <grp.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "../contract/refuse_calls.hpp"
 #include "../executor/death.hpp"
 #include "uring_request.hpp"
 
@@ -128,6 +130,30 @@ TEST_CASE("UringDriver: where locked memory is short, the ring is smaller, or th
           }
           return 3;
         }) == 0);
+}
+
+/// What a ring's set-up says in a process that may not make this call; nothing where it succeeds.
+std::string said_without(unsigned call, unsigned error) {
+  const Death child = death_of([=] {
+    if (!refuse_calls({call}, error)) return;
+    try {
+      UringExecutor uring;
+    } catch (const std::system_error& refusal) {
+      std::fputs(refusal.what(), stderr);
+    }
+  });
+  return child.said;
+}
+
+TEST_CASE("UringDriver: where a filter forbids a call, the error names it") {
+  const auto says = [](unsigned call, unsigned error, const char* text) {
+    return said_without(call, error).find(text) != std::string::npos;
+  };
+  CHECK(
+      says(SYS_io_uring_setup, EPERM, "forbidden to this process, as by the seccomp filter of a container"));
+  CHECK(says(SYS_io_uring_register, EPERM, "io_uring_register is forbidden to this process"));
+  CHECK(says(SYS_io_uring_register, ENOSYS, "io_uring_register is forbidden to this process"));
+  CHECK(says(SYS_io_uring_enter, EPERM, "io_uring_enter is forbidden to this process"));
 }
 
 TEST_CASE("UringDriver: a set-up that fails at any descriptor leaks none, and the next try works") {
