@@ -7,15 +7,19 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include <bide/bench/allocations.hpp>
 #include <bide/bench/raw_coroutines.hpp>
 #include <bide/executor/executor.hpp>
 
 namespace {
 
 using namespace bide;
+using bench::CountedAllocations;
 using bench::RawBuckets;
 using bench::RawChild;
 using bench::RawDetached;
@@ -34,6 +38,7 @@ Task<> yielder(std::int64_t count) {
 
 // The threads are spread over the four classes; what is timed is the run alone.
 void A_yield(benchmark::State& state) {
+  const CountedAllocations allocations(state);
   const std::int64_t threads = state.range(0);
   const std::int64_t each = yields_each(threads);
   while (state.KeepRunningBatch(threads * each)) {
@@ -73,6 +78,7 @@ Task<> awaits_children(std::int64_t count) {
 }
 
 void B_await_child(benchmark::State& state) {
+  const CountedAllocations allocations(state);
   Executor executor = make_executor();
   while (state.KeepRunningBatch(rounds)) {
     executor.submit(awaits_children(rounds));
@@ -93,6 +99,7 @@ void B_await_child_raw(benchmark::State& state) {
 Task<> nothing() { co_return; }
 
 void B_submit_detached(benchmark::State& state) {
+  const CountedAllocations allocations(state);
   Executor executor = make_executor();
   while (state.KeepRunningBatch(rounds)) {
     for (std::int64_t i = 0; i < rounds; ++i) executor.submit(nothing());
@@ -118,6 +125,7 @@ Task<> submits_and_joins(std::int64_t count) {
 }
 
 void B_submit_join(benchmark::State& state) {
+  const CountedAllocations allocations(state);
   Executor executor = make_executor();
   while (state.KeepRunningBatch(rounds)) {
     executor.submit(submits_and_joins(rounds));
@@ -142,6 +150,7 @@ struct Repost {
 };
 
 void post_from_inside(benchmark::State& state, std::int64_t depth, unsigned step) {
+  const CountedAllocations allocations(state);
   const std::int64_t posts = depth * 100;
   while (state.KeepRunningBatch(posts)) {
     Executor executor = make_executor();
@@ -155,8 +164,62 @@ void post_from_inside(benchmark::State& state, std::int64_t depth, unsigned step
 void C_post(benchmark::State& state) { post_from_inside(state, state.range(0), 0); }
 void C_post_4_classes(benchmark::State& state) { post_from_inside(state, rounds, 1); }
 
+/// The least that a post can be: a function and its argument in a ring a class, and a bitmap.
+class RawPosts {
+ public:
+  explicit RawPosts(std::int64_t left, unsigned step) : left_(left), step_(step) {}
+  void push(std::size_t ring) {
+    rings_[ring].posts[rings_[ring].tail++ % ring_size] = {repost, this, ring};
+    occupied_ |= 1U << ring;
+  }
+  void run() {
+    while (occupied_ != 0) {
+      const auto highest = static_cast<std::size_t>(std::bit_width(occupied_)) - 1;
+      Ring& ring = rings_[highest];
+      const Post post = ring.posts[ring.head++ % ring_size];
+      if (ring.head == ring.tail) occupied_ &= ~(1U << highest);
+      post.function(*post.posts, post.ring);
+    }
+  }
+
+ private:
+  static constexpr std::size_t ring_size = 1024;
+  struct Post {
+    void (*function)(RawPosts&, std::size_t);
+    RawPosts* posts;
+    std::size_t ring;  // as wide as its neighbours, so that a copy reads what was just written in one piece
+  };
+  struct Ring {
+    std::array<Post, ring_size> posts;
+    std::size_t head = 0;
+    std::size_t tail = 0;
+  };
+  static void repost(RawPosts& posts, std::size_t ring) {
+    if (posts.left_ == 0) return;
+    --posts.left_;
+    posts.push((ring + posts.step_) % 4);
+  }
+
+  std::array<Ring, 4> rings_{};
+  unsigned occupied_ = 0;
+  std::int64_t left_;
+  unsigned step_;
+};
+
+void post_raw(benchmark::State& state, std::int64_t depth, unsigned step) {
+  const std::int64_t count = depth * 100;
+  while (state.KeepRunningBatch(count)) {
+    RawPosts posts(count, step);
+    for (unsigned i = 0; i < depth; ++i) posts.push(1);
+    posts.run();
+  }
+}
+void C_post_raw(benchmark::State& state) { post_raw(state, state.range(0), 0); }
+void C_post_4_classes_raw(benchmark::State& state) { post_raw(state, rounds, 1); }
+
 // Through the lock and the wake-up that posts of other OS threads take.
 void C_post_outside(benchmark::State& state) {
+  const CountedAllocations allocations(state);
   Executor executor = make_executor();
   const std::int64_t depth = state.range(0);
   std::int64_t done = 0;
@@ -167,15 +230,17 @@ void C_post_outside(benchmark::State& state) {
   benchmark::DoNotOptimize(done);
 }
 
-BENCHMARK(A_yield)->Arg(1)->Arg(1000)->Arg(100000);
-BENCHMARK(A_yield_raw)->Arg(1)->Arg(1000)->Arg(100000);
+BENCHMARK(A_yield)->RangeMultiplier(10)->Range(1, 1'000'000);
+BENCHMARK(A_yield_raw)->RangeMultiplier(10)->Range(1, 1'000'000);
 BENCHMARK(B_await_child);
 BENCHMARK(B_await_child_raw);
 BENCHMARK(B_submit_detached);
 BENCHMARK(B_submit_detached_raw);
 BENCHMARK(B_submit_join);
 BENCHMARK(C_post)->Arg(1000);
+BENCHMARK(C_post_raw)->Arg(1000);
 BENCHMARK(C_post_4_classes);
+BENCHMARK(C_post_4_classes_raw);
 BENCHMARK(C_post_outside)->Arg(1000);
 
 }  // namespace

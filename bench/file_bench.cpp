@@ -1,5 +1,5 @@
 // What a read of a file costs: 4 KiB at a time from the page cache, so many in flight (H). Figures are CPU time of this
-// OS thread, for one read. The rows named `..._raw` do the same by hand.
+// OS thread, for one read. `H_read_raw` and `H_pread` do the same by hand.
 //
 // Run: file_bench --benchmark_enable_random_interleaving --benchmark_repetitions=9 --benchmark_report_aggregates_only
 
@@ -18,6 +18,7 @@
 #include <liburing.h>
 #include <unistd.h>
 
+#include <bide/bench/cached_file.hpp>
 #include <bide/executor/executor.hpp>
 #include <bide/executor/io/choose_driver.hpp>
 #include <bide/executor/io/file.hpp>
@@ -27,31 +28,10 @@ namespace {
 
 using namespace bide;
 
-constexpr std::size_t block_bytes = 4096;
-constexpr std::uint64_t blocks = 4096;
-constexpr std::int64_t reads_in_all = 64'000;
-
-/// 16 MiB that are in the page cache.
-class CachedFile {
- public:
-  CachedFile() {
-    const int descriptor = ::mkstemp(path_.data());
-    const std::vector<char> bytes(block_bytes * blocks, 'x');
-    if (descriptor < 0 ||
-        ::write(descriptor, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
-      std::abort();
-    ::close(descriptor);
-  }
-  ~CachedFile() { ::unlink(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = "/tmp/bide-file-bench-XXXXXX";
-};
-
-std::uint64_t offset_of(std::int64_t read) {  // all over the file, the same each time
-  return static_cast<std::uint64_t>(read) * 2'654'435'761U % blocks * block_bytes;
-}
+using bench::block_bytes;
+using bench::CachedFile;
+using bench::offset_of;
+using bench::reads_in_all;
 
 Task<> read_blocks(File& file, std::int64_t count, std::span<std::byte> into) {
   for (std::int64_t read = 0; read < count; ++read) {
@@ -93,7 +73,7 @@ void H_read_registered(benchmark::State& state) {
 }
 void H_read_epoll(benchmark::State& state) { read_on(state, DriverOptions::Choice::epoll, Memory::plain); }
 
-void H_read_raw_uring(benchmark::State& state) {
+void H_read_raw(benchmark::State& state) {
   const CachedFile file;
   const auto depth = static_cast<unsigned>(state.range(0));
   const int descriptor = ::open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
@@ -128,7 +108,7 @@ void H_read_raw_uring(benchmark::State& state) {
   ::close(descriptor);
 }
 
-void H_read_raw_pread(benchmark::State& state) {
+void H_pread(benchmark::State& state) {
   const CachedFile file;
   const int descriptor = ::open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
   std::vector<std::byte> memory(block_bytes);
@@ -142,10 +122,10 @@ void H_read_raw_pread(benchmark::State& state) {
   ::close(descriptor);
 }
 
-BENCHMARK(H_read)->ArgName("depth")->Arg(1)->Arg(32);
-BENCHMARK(H_read_registered)->ArgName("depth")->Arg(1)->Arg(32);
-BENCHMARK(H_read_epoll)->ArgName("depth")->Arg(1)->Arg(32);
-BENCHMARK(H_read_raw_uring)->ArgName("depth")->Arg(1)->Arg(32);
-BENCHMARK(H_read_raw_pread);
+BENCHMARK(H_read)->Arg(1)->Arg(32);
+BENCHMARK(H_read_registered)->Arg(1)->Arg(32);
+BENCHMARK(H_read_epoll)->Arg(1)->Arg(32);
+BENCHMARK(H_read_raw)->Arg(1)->Arg(32);
+BENCHMARK(H_pread);
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <bide/bench/allocations.hpp>
 #include <bide/executor/scope/shielded.hpp>
 #include <bide/executor/scope/task_group.hpp>
 #include <bide/executor/scope/timeout.hpp>
@@ -37,6 +38,7 @@ Task<> awaits_shielded(std::int64_t count) {
 }
 
 void repeat(benchmark::State& state, Task<> (*work)(std::int64_t), std::int64_t count) {
+  const bench::CountedAllocations allocations(state);
   Executor executor({.time = TimeMode::virtual_time});
   while (state.KeepRunningBatch(count)) {
     executor.submit(work(count));
@@ -44,7 +46,7 @@ void repeat(benchmark::State& state, Task<> (*work)(std::int64_t), std::int64_t 
   }
 }
 
-void B_await_child(benchmark::State& state) { repeat(state, awaits_children, rounds); }
+void L_bare_await(benchmark::State& state) { repeat(state, awaits_children, rounds); }
 void L_timeout_not_fired(benchmark::State& state) { repeat(state, awaits_with_timeout, rounds); }
 void L_deadline_not_fired(benchmark::State& state) { repeat(state, awaits_with_deadline, rounds); }
 void L_shielded(benchmark::State& state) { repeat(state, awaits_shielded, rounds); }
@@ -73,15 +75,15 @@ Task<> submits_and_joins(std::int64_t count) {
   for (Handle<>& handle : handles) co_await handle;
 }
 
-void B_submit_join_100(benchmark::State& state) { repeat(state, submits_and_joins, children); }
+void L_submit_join_100(benchmark::State& state) { repeat(state, submits_and_joins, children); }
 void L_group_100_children(benchmark::State& state) { repeat(state, runs_a_group, children); }
 void L_when_all_100(benchmark::State& state) { repeat(state, runs_when_all, children); }
 
-BENCHMARK(B_await_child);
+BENCHMARK(L_bare_await);
 BENCHMARK(L_timeout_not_fired);
 BENCHMARK(L_deadline_not_fired);
 BENCHMARK(L_shielded);
-BENCHMARK(B_submit_join_100);
+BENCHMARK(L_submit_join_100);
 BENCHMARK(L_group_100_children);
 BENCHMARK(L_when_all_100);
 

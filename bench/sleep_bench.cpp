@@ -4,13 +4,16 @@
 // Run: sleep_bench --benchmark_filter=D_virtual_sleep
 
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
+#include <bide/bench/allocations.hpp>
+#include <bide/bench/raw_coroutines.hpp>
+#include <bide/bench/raw_sleep.hpp>
+#include <bide/bench/resident_bytes.hpp>
 #include <bide/executor/executor.hpp>
 #include <bide/tests/random.hpp>
 
@@ -30,6 +33,7 @@ Task<> sleeper(std::int64_t sleeps, std::uint64_t seed) {
 
 // Sleeps of up to a second, all different; what is timed is the run alone.
 void sleep_in_virtual_time(benchmark::State& state, ExecutorOptions::Digest digest) {
+  const bench::CountedAllocations allocations(state);
   const std::int64_t threads = state.range(0);
   const std::int64_t each = std::max<std::int64_t>(1'000'000 / threads, 4);
   while (state.KeepRunningBatch(threads * each)) {
@@ -42,6 +46,25 @@ void sleep_in_virtual_time(benchmark::State& state, ExecutorOptions::Digest dige
 }
 
 void D_virtual_sleep(benchmark::State& state) { sleep_in_virtual_time(state, ExecutorOptions::Digest::off); }
+
+bench::RawDetached raw_sleeper(bench::RawSleepers& sleepers, std::int64_t sleeps, std::uint64_t seed) {
+  test::Random random(seed);
+  for (; sleeps > 0; --sleeps) co_await bench::RawSleep(sleepers, up_to(1s, random).count());
+}
+
+void D_virtual_sleep_raw(benchmark::State& state) {
+  const std::int64_t threads = state.range(0);
+  const std::int64_t each = std::max<std::int64_t>(1'000'000 / threads, 4);
+  while (state.KeepRunningBatch(threads * each)) {
+    state.PauseTiming();
+    bench::RawSleepers sleepers;
+    for (std::int64_t i = 0; i < threads; ++i) {
+      sleepers.push(0, raw_sleeper(sleepers, each, static_cast<std::uint64_t>(i)).handle);
+    }
+    state.ResumeTiming();
+    sleepers.run();
+  }
+}
 
 void M_events_with_digest(benchmark::State& state) {
   sleep_in_virtual_time(state, ExecutorOptions::Digest::on);
@@ -79,31 +102,27 @@ void D_real_lateness(benchmark::State& state) {
   state.counters["longest_us"] = static_cast<double>(lateness.longest.count()) / 1e3;
 }
 
-std::size_t allocated_bytes() {
-  const struct mallinfo2 heap = mallinfo2();
-  return heap.uordblks + heap.hblkhd;
-}
-
-// All that malloc handed out: frame with its thread record, timer, table, the arrays' spare room.
+// What becomes resident: frame with its thread record, timer, table, the arrays.
 void I_bytes_per_sleeping_thread(benchmark::State& state) {
   constexpr std::int64_t threads = 1'000'000;
   std::size_t bytes = 0;
   while (state.KeepRunningBatch(threads)) {
     frame_pool.limit_kept_bytes(0);
-    const std::size_t before = allocated_bytes();
+    const std::size_t before = bench::resident_bytes();
     Executor executor({.time = TimeMode::virtual_time});
     for (std::int64_t i = 0; i < threads; ++i) executor.submit(one_sleep(Duration(i + 1)));
     executor.run_until(Instant{});
-    bytes = allocated_bytes() - before;
+    bytes = bench::resident_bytes() - before;
     frame_pool.limit_kept_bytes(std::size_t{256} << 20U);
   }
   state.counters["bytes"] = static_cast<double>(bytes) / static_cast<double>(threads);
 }
 
-BENCHMARK(D_virtual_sleep)->Arg(1000)->Arg(100000)->Arg(1000000);
+BENCHMARK(D_virtual_sleep)->RangeMultiplier(10)->Range(10, 1'000'000);
+BENCHMARK(D_virtual_sleep_raw)->RangeMultiplier(10)->Range(10, 1'000'000);
 BENCHMARK(D_real_sleep_1e6);
 BENCHMARK(D_real_lateness)->Iterations(3);
-BENCHMARK(I_bytes_per_sleeping_thread);
+BENCHMARK(I_bytes_per_sleeping_thread)->Iterations(1);
 BENCHMARK(M_events_with_digest)->Arg(1000)->Arg(100000);
 
 }  // namespace

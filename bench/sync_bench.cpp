@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include <bide/bench/allocations.hpp>
+#include <bide/bench/raw_hand_off.hpp>
 #include <bide/executor/executor.hpp>
 #include <bide/executor/sync/channel.hpp>
 #include <bide/executor/sync/event.hpp>
@@ -46,6 +48,7 @@ Task<> plays_ball(Event& mine, Event& other, std::int64_t count) {
 }
 
 void E_event_hand_off(benchmark::State& state) {
+  const bench::CountedAllocations allocations(state);
   Executor executor = make_executor();
   while (state.KeepRunningBatch(2 * rounds)) {
     Event ping;
@@ -66,12 +69,55 @@ Task<> receives(Channel<std::int64_t>& channel) {
 }
 
 void items_through_a_channel(benchmark::State& state, std::size_t capacity) {
+  const bench::CountedAllocations allocations(state);
   Executor executor = make_executor();
   while (state.KeepRunningBatch(rounds)) {
     Channel<std::int64_t> channel(capacity);
     executor.submit(receives(channel));
     executor.submit(sends(channel, rounds));
     executor.run();
+  }
+}
+
+bench::RawDetached raw_plays_ball(bench::RawEvent& mine, bench::RawEvent& other, std::int64_t count) {
+  for (; count > 0; --count) {
+    co_await mine;
+    other.set();
+  }
+}
+
+void E_event_hand_off_raw(benchmark::State& state) {
+  while (state.KeepRunningBatch(2 * rounds)) {
+    bench::RawBuckets buckets(2);
+    bench::RawEvent ping(buckets);
+    bench::RawEvent pong(buckets);
+    buckets.push(1, raw_plays_ball(ping, pong, rounds).handle);
+    buckets.push(1, raw_plays_ball(pong, ping, rounds).handle);
+    ping.set();
+    buckets.run();
+  }
+}
+
+bench::RawDetached raw_sends(bench::RawChannel& channel, std::int64_t count) {
+  for (; count > 0; --count) {
+    while (channel.full()) co_await channel.not_full();
+    channel.push(count);
+  }
+}
+bench::RawDetached raw_receives(bench::RawChannel& channel, std::int64_t count) {
+  for (; count > 0; --count) {
+    while (channel.empty()) co_await channel.not_empty();
+    benchmark::DoNotOptimize(channel.pop());
+  }
+}
+
+void E_channel_1024_raw(benchmark::State& state) {
+  while (state.KeepRunningBatch(rounds)) {
+    bench::RawBuckets buckets(2);
+    bench::RawChannel channel(buckets, 1024);
+    buckets.push(1, raw_receives(channel, rounds).handle);
+    buckets.push(1, raw_sends(channel, rounds).handle);
+    buckets.run();
   }
 }
 
@@ -87,6 +133,7 @@ Task<> locks(Mutex& mutex, std::int64_t count) {
 
 // A resume for the hand-off, and one for the yield.
 void E_mutex_hand_off(benchmark::State& state) {
+  const bench::CountedAllocations allocations(state);
   Executor executor = make_executor();
   while (state.KeepRunningBatch(2 * rounds)) {
     Mutex mutex;
@@ -148,8 +195,10 @@ void E_select_of_2(benchmark::State& state) {
 
 BENCHMARK(A_yield);
 BENCHMARK(E_event_hand_off);
+BENCHMARK(E_event_hand_off_raw);
 BENCHMARK(E_channel_0);
 BENCHMARK(E_channel_1024);
+BENCHMARK(E_channel_1024_raw);
 BENCHMARK(E_mutex_hand_off);
 BENCHMARK(E_mutex_free);
 BENCHMARK(E_semaphore);
