@@ -22,6 +22,7 @@ namespace bide {
 /// Owns: the result, once the thread has ended. Not the thread: dropping the Handle detaches it. An error that
 ///       is dropped with its Handle counts as one of a detached thread, so it still reaches `run`: keeping a
 ///       Handle handles nothing, await it or take its result.
+/// Move: not while a thread waits for it. Dropped meanwhile it leaves that thread waiting for ever, until a cancel.
 /// Use:  on the executor's OS thread. May outlive the executor; a thread destroyed with it ends as Cancelled.
 template <class T>
 class Handle final : public ResultSlotFor<T> {
@@ -101,7 +102,9 @@ class JoinWait : public Wait {
 
  protected:
   JoinWait(ResultSlot& target, std::source_location where) : Wait(where), target_(&target) {}
-  ~JoinWait() = default;
+  ~JoinWait() {  // woken, and destroyed before it ran
+    if (woken_) part();
+  }
 
   void park(Frame& frame) {
     require(target_->joiner == nullptr, "two threads wait for one Handle");
@@ -111,16 +114,29 @@ class JoinWait : public Wait {
       lend_rank();
   }
 
+  /// Before the result is taken.
+  void arrive() {
+    if (!woken_) return;
+    require(target_ != nullptr, "a Handle is dropped while a thread is about to have its result");
+    part();
+  }
+
  private:
   void lend_rank();
+  void part() {
+    woken_ = false;
+    if (target_ != nullptr) target_->joiner = nullptr;
+  }
 
   friend Executor;
   friend ResultSlot;
   void woken() {
+    woken_ = true;
     ending_.let_go();
     wake();
   }
 
+  bool woken_ = false;  // the thread has ended; its Handle knows of this wait until the result is taken
   ResultSlot* target_;
   Obligation ending_;  // the joined thread runs at the rank of this one
 };
@@ -145,6 +161,7 @@ class Join final : public JoinWait {
   }
   T await_resume() {
     finish();
+    arrive();
     return handle_.take();
   }
 

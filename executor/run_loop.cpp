@@ -104,7 +104,7 @@ void Executor::call(Runnable& posted) {
 void Executor::deliver(GreenThread& thread) {
   ResultSlot& result = *thread.root().result;
   result.thread = nullptr;
-  JoinWait* const joiner = std::exchange(result.joiner, nullptr);
+  JoinWait* const joiner = result.joiner;
   if (result.state() == ResultSlot::State::failed) [[unlikely]]
     return deliver_error(thread, result, joiner);
   if (joiner != nullptr) joiner->woken();

@@ -8,7 +8,6 @@
 
 #include <bide/executor/executor.hpp>
 
-#include "death.hpp"
 #include "timeline.hpp"
 
 namespace {
@@ -244,44 +243,6 @@ TEST_CASE("Handle: a thread drops or moves its own while it ends") {
     CHECK((other != nullptr) == (deed == Deed::move));
     if (other != nullptr) CHECK(other->take() == 6);
   }
-}
-
-Task<> awaits(Handle<int>& handle) { co_await handle; }
-
-TEST_CASE("Handle: what no program should do with it ends the process with a message") {
-  const test::Death two = test::death_of([] {
-    Executor executor(virtual_time);
-    Handle<int> handle = executor.submit(value_after(5ms, 1));
-    executor.submit(awaits(handle));
-    executor.submit(awaits(handle));
-    executor.run();
-  });
-  CHECK(two.aborted);
-  CHECK_THAT(two.said, Catch::Contains("two threads wait for one Handle"));
-  const test::Death early = test::death_of([] {
-    Executor executor(virtual_time);
-    executor.submit(value_after(5ms, 1)).take();
-  });
-  CHECK(early.aborted);
-  CHECK_THAT(early.said, Catch::Contains("taken before the task ended"));
-  const test::Death twice = test::death_of([] {
-    Executor executor(virtual_time);
-    Handle<int> handle = executor.submit(value_after(5ms, 1));
-    executor.run();
-    handle.take();
-    handle.take();
-  });
-  CHECK(twice.aborted);
-  CHECK_THAT(twice.said, Catch::Contains("taken twice"));
-  const test::Death empty = test::death_of([] {
-    Executor executor(virtual_time);
-    Handle<int> handle = executor.submit(value_after(5ms, 1));
-    const Handle<int> moved = std::move(handle);
-    executor.submit(awaits(handle));
-    executor.run();
-  });
-  CHECK(empty.aborted);
-  CHECK_THAT(empty.said, Catch::Contains("moved away"));
 }
 
 }  // namespace
