@@ -3,6 +3,7 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <source_location>
 #include <string>
 
@@ -37,7 +38,9 @@ class Semaphore {
   [[nodiscard]] bool try_acquire(std::size_t permits = 1);
 
   /// A plain call, from anywhere on the executor's OS thread, also by who acquired nothing: permits are not owned.
+  /// Requires: the sum can be counted.
   void release(std::size_t permits = 1) {
+    require(permits <= SIZE_MAX - value_, "a Semaphore is released more often than it can count");
     value_ += permits;
     if (!waiters_.empty()) serve();
   }

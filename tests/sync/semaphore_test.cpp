@@ -1,9 +1,12 @@
 #include <catch2/catch.hpp>
 
+#include <cstdint>
 #include <optional>
 
 #include <bide/executor/executor.hpp>
+#include <bide/executor/scope/when_all.hpp>
 #include <bide/executor/sync/semaphore.hpp>
+#include <bide/tests/executor/death.hpp>
 #include <bide/tests/executor/timeline.hpp>
 
 namespace {
@@ -100,8 +103,9 @@ TEST_CASE("Semaphore: of two that acquire the last permit in one turn the second
   Executor executor(virtual_time);
   Semaphore semaphore(1);
   Timeline timeline;
-  executor.submit(acquires(semaphore, 1, timeline, "a"));
-  executor.submit(acquires(semaphore, 1, timeline, "b"));
+  executor.submit({}, [&]() -> Task<> {
+    co_await when_all(acquires(semaphore, 1, timeline, "a"), acquires(semaphore, 1, timeline, "b"));
+  });
   executor.run_for(1ms);
   CHECK(timeline == Timeline{"a@0"});
   CHECK(semaphore.value() == 0);
@@ -145,4 +149,13 @@ TEST_CASE("Semaphore: a Deadlock says how many permits are wanted and left") {
     text = deadlock.what();
   }
   CHECK_THAT(text, Catch::Contains("waits for 2 permits of semaphore \"slots\", which has 1"));
+}
+
+TEST_CASE("Semaphore: more permits than can be counted end the process, all that can do not") {
+  Semaphore semaphore(1);
+  semaphore.release(SIZE_MAX - 1);
+  CHECK(semaphore.value() == SIZE_MAX);
+  const auto death = bide::test::death_of([&] { semaphore.release(); });
+  CHECK(death.aborted);
+  CHECK_THAT(death.said, Catch::Contains("more often than it can count"));
 }
