@@ -9,7 +9,9 @@ void LearnedDuration::add(Duration duration) {
   const std::int64_t nanoseconds = std::max(duration, Duration::zero()).count();
   if (count_ < kept_count) keep(nanoseconds);
   ++count_;
-  mean_ += (nanoseconds - mean_) / static_cast<std::int64_t>(std::min<std::uint64_t>(count_, 8));
+  // The constant divisor is a shift, and the other one is rare.
+  mean_ +=
+      count_ >= 8 ? (nanoseconds - mean_) / 8 : (nanoseconds - mean_) / static_cast<std::int64_t>(count_);
 
   const std::size_t bucket = Buckets::bucket(static_cast<std::uint64_t>(nanoseconds));
   ++weights_[bucket];
@@ -65,8 +67,7 @@ void LearnedDuration::halve() {
   }
   weight_ = sum / 2;
   for (Mark* mark : {&median_, &p90_}) {
-    mark->bucket = next_occupied(0);
-    if (weights_[0] != 0) mark->bucket = 0;
+    mark->bucket = weights_[0] != 0 ? 0 : next_occupied(0);
     mark->before = 0;
     settle(*mark);
   }

@@ -83,6 +83,16 @@ TEST_CASE("LearnedDuration: later durations count for more, and the extremes sta
   CHECK(learned.count() == 57'048);
 }
 
+TEST_CASE("LearnedDuration: one duration again and again is the median, zero and the longest, too") {
+  for (const Duration duration : {Duration::zero(), 1ns, Duration(1s), Duration::max()}) {
+    LearnedDuration learned;
+    for (int n = 0; n < 10'000; ++n) learned.add(duration);
+    CHECK(near(learned.median(), duration.count(), 32));
+    CHECK(near(learned.p90(), duration.count(), 32));
+    CHECK(learned.mean() == duration);
+  }
+}
+
 TEST_CASE("LearnedDuration: the median stays through many halvings") {
   test::Random random(5);
   LearnedDuration learned;
