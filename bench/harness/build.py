@@ -10,7 +10,7 @@ from harness.rows import OURS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = [f"examples/{name}/bide-{name}" for name in ("jobs", "http", "proxy", "copy")]
-FOLDERS = {"asio uring": "asio", "raw uring": "raw", "raw epoll": "raw"}  # of peers that share one
+FOLDERS = {"asio uring": "asio", "raw uring": "raw", "raw epoll": "raw", "tokio": "tokio/release"}
 RESULTS = ROOT / ".build" / "bench-results"
 
 
@@ -42,27 +42,48 @@ def build():
     return build_dir
 
 
+def built_by(tool, folder, build_dir):
+    """Programs of another language, built in the build directory: None, or why there are none."""
+    source = ROOT / "bench" / "peers" / folder
+    target = build_dir / "bench" / "peers" / folder
+    if not shutil.which(tool):
+        return f"{tool} is not installed"
+    try:
+        if tool == "go":
+            environment = dict(os.environ, GOPROXY="off", GOFLAGS="-mod=mod")
+            run("go", "build", "-o", target / "go_bench", ".", cwd=source, env=environment)
+            run("go", "build", "-o", target / "go_echo", "./echo", cwd=source, env=environment)
+        else:
+            shutil.copytree(source, target / "source", dirs_exist_ok=True)
+            run("cargo", "build", "--release", "--offline", "--target-dir", target, cwd=target / "source")
+    except RuntimeError as error:
+        return f"it could not be built: {str(error)[-300:]}"
+    return None
+
+
 class Programs:
     """Where the programs of each peer are, and why some are not."""
+
+    MICRO = ("asio", "asio uring", "boost fiber", "go", "libuv", "tokio")
+    SERVERS = (OURS, "bide epoll", "raw uring", "raw epoll", "asio", "asio uring", "go", "libuv", "tokio")
 
     def __init__(self, build_dir):
         self.bench = build_dir / "bench"
         self.missing = {}
+        for peer, tool in (("go", "go"), ("tokio", "cargo")):
+            if why := built_by(tool, peer, build_dir):
+                self.missing[peer] = why
         self.micro = {OURS: sorted(self.bench.glob("*_bench"))}
-        self.servers = {}
-        for peer in ("asio", "asio uring", "libuv", "boost fiber"):
-            program = self.peer_program(peer, "bench")
-            if program.exists():
-                self.micro[peer] = [program]
-        for peer in (OURS, "bide epoll", "raw uring", "raw epoll", "asio", "asio uring", "libuv"):
-            program = self.peer_program(peer, "echo")
-            if program.exists():
-                self.servers[peer] = [program]
-        for peer, found in (("asio", "asio"), ("libuv", "libuv"), ("boost fiber", "boost fiber")):
-            if not any(name.startswith(found) for name in [*self.micro, *self.servers]):
-                self.missing[peer] = "its Debian package is not installed"
+        self.micro |= {peer: [self.program(peer, "bench")] for peer in self.MICRO if self.there(peer, "bench")}
+        self.servers = {peer: [self.program(peer, "echo")] for peer in self.SERVERS if self.there(peer, "echo")}
+        for peer in self.MICRO:
+            if peer not in self.micro:
+                self.missing.setdefault(peer, "its Debian package is not installed")
 
-    def peer_program(self, peer, kind):
-        name = peer.replace(" ", "_")
-        folder = self.bench if peer in (OURS, "bide epoll") else self.bench / "peers" / FOLDERS.get(peer, name)
+    def there(self, peer, kind):
+        return peer not in self.missing and self.program(peer, kind).exists()
+
+    def program(self, peer, kind):
+        name = "bide" if peer == "bide epoll" else peer.replace(" ", "_")
+        folder = self.bench if name == "bide" else self.bench / "peers" / FOLDERS.get(peer, name)
         return folder / f"{name}_{kind}"
