@@ -65,16 +65,16 @@ Executor::~Executor() {
   }
   drain_operations();
   // First no wait is left anywhere, so that destructors of one thread can't wake another; then the frames go.
-  std::vector<GreenThread*> threads = threads_by_id();
-  for (GreenThread* thread : threads) {
+  threads_.sort_by_id();
+  for (GreenThread* const thread : threads_) {
     if (thread->state == Runnable::State::sleeping) timers_.cancel(*thread);
     if (thread->state == Runnable::State::waiting && !thread->wait().gone()) thread->wait().withdraw();
     thread->state = Runnable::State::ended;
   }
   while (ready_.pop_any() != nullptr) {  // a wait that went may have let another through
   }
-  for (; !threads.empty(); threads.pop_back()) {
-    GreenThread& thread = *threads.back();
+  while (!threads_.empty()) {
+    GreenThread& thread = **(threads_.end() - 1);
     if (ResultSlot* result = thread.root().result; result != nullptr) {
       result->thread = nullptr;
       result->fail(std::make_exception_ptr(Cancelled()));
@@ -248,7 +248,8 @@ void Executor::cancel_wait(GreenThread& thread) {
 
 void Executor::cancel_all() {
   if (phase_ == Phase::open) enter_phase(Phase::stopping);
-  for (GreenThread* thread : threads_by_id()) cancel(*thread);
+  threads_.sort_by_id();
+  for (GreenThread* const thread : threads_) cancel(*thread);
 }
 
 std::vector<GreenThread*> Executor::threads_by_id() const {

@@ -56,7 +56,8 @@ void Executor::wait_for_operation() {
 
 // Before any frame goes: the kernel may write into it until the last completion of what it awaits.
 void Executor::drain_operations() noexcept {
-  for (GreenThread* thread : threads_by_id()) {
+  threads_.sort_by_id();
+  for (GreenThread* const thread : threads_) {
     if (thread->state == Runnable::State::waiting && !thread->wait().gone())
       static_cast<void>(thread->wait().ask_to_end());
   }

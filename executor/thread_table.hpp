@@ -34,6 +34,12 @@ class ThreadTable {
     last->table_index = thread.table_index;
   }
 
+  /// In the order in which they were submitted, until one is removed. Needs no memory.
+  void sort_by_id() {
+    std::sort(slots_, slots_ + size_, [](const auto* a, const auto* b) { return a->id < b->id; });
+    for (std::uint32_t place = 0; place < size_; ++place) slots_[place]->table_index = place;
+  }
+
   /// Throws: std::bad_alloc, and nothing has changed.
   void grow() {
     require(capacity_ < std::uint32_t{1} << 31U, "more threads than an executor can hold");
