@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 
 #include <bide/executor/io/io_error.hpp>
 #include <bide/executor/io/stream_socket.hpp>
@@ -47,20 +48,10 @@ void print_accept_exhausted(std::error_code error, const Address& listener) {
 Accepting::Accepting(Descriptor& on, const Address& address, AcceptExhausted exhausted)
     : RepeatingOperation(Kind::accept, on), address_(address), exhausted_(exhausted) {
   flags = SOCK_CLOEXEC;
-  queue_.reserve(2 * most_queued);
 }
 
 Accepting::~Accepting() {
-  for (; first_ < queue_.size(); ++first_) ::close(queue_[first_]);
-}
-
-int Accepting::take() {
-  const int connection = queue_[first_++];
-  if (first_ == queue_.size()) {
-    queue_.clear();
-    first_ = 0;
-  }
-  return connection;
+  while (!queue_.empty()) ::close(queue_.pop());
 }
 
 void Accepting::wait(AcceptWait& wait, Frame& frame) {
@@ -124,22 +115,40 @@ void Accepting::arrived() noexcept {
 }
 
 void Accepting::connected(int connection) noexcept {
+  auto* const wait = static_cast<AcceptWait*>(waiters_.take_first());
+  if (wait == nullptr) return keep(connection);
   ++statistics_.accepted;
   means_ = Means::there;
-  auto* const wait = static_cast<AcceptWait*>(waiters_.take_first());
-  if (wait == nullptr) return queue_.push_back(connection);
   wait->result_ = connection;
   wait->wake();
+}
+
+void Accepting::keep(int connection) noexcept {
+  if (queue_.push(connection)) {
+    ++statistics_.accepted;
+    means_ = Means::there;
+  } else {
+    ::close(connection);
+    ran_out(-ENOMEM);
+  }
 }
 
 void Accepting::ran_out(std::int64_t error) noexcept {
   if (means_ == Means::there) {
     ++statistics_.exhausted;
-    if (exhausted_ != nullptr) exhausted_({static_cast<int>(-error), std::system_category()}, address_);
+    tell_exhausted(error);
   }
   means_ = Means::exhausted;
   ++statistics_.backed_off;
   resumes_at_ = add_saturating(executor_->now(), pause);
+}
+
+void Accepting::tell_exhausted(std::int64_t error) const noexcept {
+  if (exhausted_ == nullptr) return;
+  try {
+    exhausted_({static_cast<int>(-error), std::system_category()}, address_);
+  } catch (const std::bad_alloc&) {  // it is said next time
+  }
 }
 
 // All that wait learn of it, or the next one that does.
@@ -173,7 +182,7 @@ bool AcceptWait::await_ready() {
   if (!on_.open()) {
     result_ = -EBADF;
   } else if (accepting().queued() > 0) {
-    result_ = accepting().take();
+    result_ = accepting().queue_.pop();
   } else if (accepting().error_ != 0) {
     result_ = std::exchange(accepting().error_, 0);
   } else {

@@ -7,9 +7,9 @@
 #include <source_location>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <bide/executor/io/address.hpp>
+#include <bide/executor/io/arrival_queue.hpp>
 #include <bide/executor/io/descriptor.hpp>
 #include <bide/executor/timed_call.hpp>
 #include <bide/executor/wait_queue.hpp>
@@ -27,7 +27,7 @@ struct ListenerStatistics {
 };
 
 /// Told once an episode that connections can't be accepted for want of descriptors or memory (EMFILE, ENFILE, ENOBUFS,
-/// ENOMEM), and that it is tried again.
+/// ENOMEM), and that it is tried again. What it throws for want of memory is passed over.
 using AcceptExhausted = void (*)(std::error_code error, const Address& listener);
 
 /// Prints one line on stderr.
@@ -36,7 +36,7 @@ void print_accept_exhausted(std::error_code error, const Address& listener);
 /// The accept of a listener that goes on and on, the connections that nobody took yet, and the threads that wait.
 ///
 /// Invariants: each connection is delivered to one accept, in order, or closed. With `most_queued` waiting it stops, and
-/// begins again when a thread waits; the kernel's backlog keeps the rest.
+/// begins again when a thread waits; the kernel's backlog keeps the rest. One that there is no memory to keep is closed.
 /// Where descriptors or memory have run out it tries again each `pause`, while threads wait: accept fails at once then,
 /// and trying on would burn the processor.
 class Accepting final : public RepeatingOperation, private TimedCall {
@@ -49,7 +49,7 @@ class Accepting final : public RepeatingOperation, private TimedCall {
 
   const ListenerStatistics& statistics() const { return statistics_; }
   /// Connections that wait here for an accept.
-  std::size_t queued() const { return queue_.size() - first_; }
+  std::size_t queued() const { return queue_.size(); }
 
  private:
   friend class AcceptWait;
@@ -57,7 +57,6 @@ class Accepting final : public RepeatingOperation, private TimedCall {
   void wait(AcceptWait& wait, Frame& frame);
   void stop_counting() noexcept;
   void left() noexcept;
-  int take();
 
   void arrived() noexcept override;
   void drop() noexcept override;
@@ -65,14 +64,15 @@ class Accepting final : public RepeatingOperation, private TimedCall {
   bool awaited() const noexcept override { return !waiters_.empty(); }
   void due() noexcept override;
   void connected(int connection) noexcept;
+  void tell_exhausted(std::int64_t error) const noexcept;
   void failed(std::int64_t error) noexcept;
+  void keep(int connection) noexcept;
   void ran_out(std::int64_t error) noexcept;
   void go_on() noexcept;
   void accept_or_pause() noexcept;
 
   WaitQueue waiters_;
-  std::vector<int> queue_;  // those before first_ are taken
-  std::size_t first_ = 0;
+  ArrivalQueue<int> queue_{2 * most_queued};
   std::int64_t error_ = 0;        // for the next accept
   Executor* executor_ = nullptr;  // of the latest that waited
   Instant resumes_at_ = Instant::min();

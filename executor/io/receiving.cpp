@@ -6,24 +6,17 @@
 
 namespace bide {
 
-Receiving::Receiving(Descriptor& on) : RepeatingOperation(Kind::receive, on) {
-  takes_buffer = true;
-  queue_.reserve(2 * most_queued);
-}
+Receiving::Receiving(Descriptor& on) : RepeatingOperation(Kind::receive, on) { takes_buffer = true; }
 
 std::int64_t Receiving::take(Received& into) {
-  if (first_ == queue_.size()) return take_end();
-  into = std::move(queue_[first_++]);
-  if (first_ == queue_.size()) {
-    queue_.clear();
-    first_ = 0;
-  }
+  if (queue_.empty()) return take_end();
+  into = queue_.pop();
   return static_cast<std::int64_t>(into.size());
 }
 
 std::int64_t Receiving::take(std::span<std::byte> into) {
-  if (first_ == queue_.size()) return take_end();
-  Received& front = queue_[first_];
+  if (queue_.empty()) return take_end();
+  Received& front = queue_.front();
   const std::size_t bytes = std::min(into.size(), front.size());
   std::memcpy(into.data(), front.data().data(), bytes);
   front.data_ = front.data_.subspan(bytes);
@@ -37,7 +30,7 @@ std::int64_t Receiving::take(std::span<std::byte> into) {
 // The end of a stream stays; an error is told once, and what comes after it is the kernel's to say.
 std::int64_t Receiving::take_end() {
   const std::int64_t end = *end_;
-  if (end != 0) end_.reset();
+  if (end != 0 && !broken_) end_.reset();
   return end;
 }
 
@@ -57,7 +50,8 @@ Received Receiving::leased(std::size_t bytes) const {
 // Results may still come after a stop: they were on their way.
 void Receiving::arrived() noexcept {
   if (result > 0) {
-    queue_.push_back(leased(static_cast<std::size_t>(result)));
+    keep(leased(static_cast<std::size_t>(result)));
+  } else if (broken_) {  // what ends behind lost bytes is no end of the stream
   } else if (result == 0) {
     end_ = 0;
   } else if (!on().open() || (result != -ECANCELED && result != -EINTR && result != -EAGAIN)) {
@@ -69,12 +63,18 @@ void Receiving::arrived() noexcept {
   }
   if (waiter_ != nullptr && !under_way()) arm(*executor_);
   make_room();
-  if (queue_.size() - first_ >= most_queued) stop();
+  if (broken_ || queue_.size() >= most_queued) stop();
+}
+
+void Receiving::keep(Received part) noexcept {
+  if (!broken_ && queue_.push(std::move(part))) return;
+  broken_ = true;
+  end_ = -ENOMEM;
 }
 
 // Nobody says when what has just come will be taken.
 void Receiving::make_room() noexcept {
-  if (first_ == queue_.size() || queue_.back().driver_ == nullptr) return;
+  if (queue_.empty() || queue_.back().driver_ == nullptr) return;
   if ((*on().life())->buffers_scarce()) queue_.back().make_room();
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include <bide/executor/io/arrival_queue.hpp>
 #include <bide/executor/io/descriptor.hpp>
 #include <bide/executor/io/received.hpp>
 
@@ -15,7 +15,8 @@ namespace bide {
 ///
 /// Invariants: bytes are taken in the order in which they came, then the end of the stream or the error. With
 /// `most_queued` buffers waiting it stops, and begins again when somebody waits. Where buffers are scarce, what waits here
-/// is moved out of them: streams that nobody reads do not take the buffers of all others.
+/// is moved out of them: streams that nobody reads do not take the buffers of all others. Where there is no memory to keep
+/// what came, the stream is broken there: ENOMEM behind the bytes before, at each take.
 class Receiving final : public RepeatingOperation {
  public:
   static constexpr std::size_t most_queued = 8;
@@ -33,7 +34,7 @@ class Receiving final : public RepeatingOperation {
   ~Receiving() final = default;
 
   /// Something can be taken: bytes, the end, or an error.
-  bool has_next() const { return first_ < queue_.size() || end_.has_value(); }
+  bool has_next() const { return !queue_.empty() || end_.has_value(); }
   /// Bytes wait, or may come without a read: a read has to get them from here.
   bool owns_next() const { return has_next() || under_way(); }
 
@@ -51,13 +52,14 @@ class Receiving final : public RepeatingOperation {
   void arrived() noexcept override;
   void drop() noexcept override;
   bool awaited() const noexcept override { return waiter_ != nullptr; }
+  void keep(Received part) noexcept;
   Received leased(std::size_t bytes) const;
   void make_room() noexcept;
   std::int64_t take_end();
 
-  std::vector<Received> queue_;  // those before first_ are taken
-  std::size_t first_ = 0;
+  ArrivalQueue<Received> queue_{2 * most_queued};
   std::optional<std::int64_t> end_;  // 0, or a negative errno
+  bool broken_ = false;              // bytes were lost: `end_` is for good
   Waiter* waiter_ = nullptr;
   Executor* executor_ = nullptr;  // of the waiter
 };

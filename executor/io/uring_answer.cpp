@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 #include <bide/executor/io/attempt.hpp>
 #include <bide/executor/io/uring_ring.hpp>
@@ -31,6 +32,14 @@ class NonBlocking {
   int descriptor_;
   int before_;
 };
+
+// Such a socket is writable also while its receiver's queue is full.
+bool to_unix_address(const Operation& operation) {
+  if (operation.kind != Kind::send_message) return false;
+  const auto& message = *static_cast<const msghdr*>(operation.memory);
+  const auto* const to = static_cast<const sockaddr*>(message.msg_name);
+  return to != nullptr && message.msg_namelen > 0 && to->sa_family == AF_UNIX;
+}
 
 bool may_mean_refused(std::int64_t error) {
   return error == -EINVAL || error == -EOPNOTSUPP || error == -ENOSYS || error == -EPERM || error == -EACCES;
@@ -107,9 +116,9 @@ void UringDriver::failed(Operation& operation, std::int64_t error) {
       if (operation.takes_buffer) return starve(operation);
       break;
     case -EAGAIN:
-      if (can_poll(operation) && operation.kind != Kind::connect && (operation.flags & MSG_DONTWAIT) == 0)
-        return poll_first(operation);
-      break;
+      if (!can_poll(operation) || operation.kind == Kind::connect || (operation.flags & MSG_DONTWAIT) != 0)
+        break;
+      return to_unix_address(operation) ? pause_first(operation) : poll_first(operation);
     case -EINTR:
       if (operation.kind == Kind::close) return tell(operation, 0);  // it is closed
       if (operation.kind == Kind::connect) {                         // it goes on: `attempt` asks how it went
@@ -168,10 +177,16 @@ void UringDriver::poll_first(Operation& operation) {
   launch(operation);
 }
 
+void UringDriver::pause_first(Operation& operation) {
+  operation.driver_word |= pauses;
+  poll_first(operation);
+}
+
 void UringDriver::polled(Operation& operation, std::int64_t result) {
-  operation.driver_word &= ~std::uint32_t{polls};
+  operation.driver_word &= ~std::uint32_t{polls | pauses};
   if (operation.cancel_asked || ending_) return tell(operation, -ECANCELED);
-  if (result < 0 && result != -ECANCELED && result != -EINTR) return tell(operation, result);
+  if (result < 0 && result != -ETIME && result != -ECANCELED && result != -EINTR)
+    return tell(operation, result);
   if (!is(operation, own_call)) return launch(operation);
   call_once_polled(operation);
 }
@@ -186,7 +201,8 @@ void UringDriver::call_once_polled(Operation& operation) {
     result = attempt(operation);
   }
   if (result == Attempt::not_now) return poll_first(operation);
-  if (result == Attempt::blocks || result == Attempt::later) return block(operation);
+  if (result == Attempt::later) return pause_first(operation);
+  if (result == Attempt::blocks) return block(operation);
   if (result >= 0 && !may_mean_refused(result)) refused_ |= bit(operation.kind) & ~proven_;
   tell(operation, result);
 }

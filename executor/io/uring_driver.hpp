@@ -34,6 +34,7 @@ class UringRing;
 /// * no provided buffer: the receive is not told. It waits its turn for one that is given back.
 /// * a repeating operation that the kernel ended: with a result, it is told as the last (`more` is false); without one
 ///   that means anything (-EINTR, -EAGAIN, -ENOBUFS, a cancel that nobody asked for), the driver starts it again.
+/// * a Unix socket whose reader is busy, of which no poll tells: it is tried again every 5 ms.
 /// * a kind of operation that this kernel, or a filter, refuses: sockets and pipes are polled, then called without waiting; what
 ///   is about files goes to the BlockingPool.
 ///
@@ -91,6 +92,7 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
     fed = 1U << 10U,            // started again for a buffer that was given back
     cancel_sent = 1U << 11U,
     started_over = 1U << 12U,  // after a cancel that nobody asked for
+    pauses = 1U << 13U,        // with `polls`: it is a pause in place of a poll, which would be true at once
   };
   /// What the kernel may refuse on its own: the kinds of operations, then these.
   enum Ability : std::uint32_t { multishot_accept = 24, multishot_receive, send_zero_copy };
@@ -139,6 +141,7 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
   void polled(Operation& operation, std::int64_t result);
   void call_once_polled(Operation& operation);
   void poll_first(Operation& operation);
+  void pause_first(Operation& operation);
   void call_ended(Operation& operation) noexcept override;
 
   // executor/io/uring_buffers.cpp

@@ -21,6 +21,9 @@ using Kind = Operation::Kind;
 // In place of an operation's address.
 constexpr std::uint64_t cancel_data = 1;
 
+// The kernel only reads it, though liburing does not say so.
+__kernel_timespec pause{.tv_sec = 0, .tv_nsec = 5'000'000};
+
 int opcode_of(Kind kind) {
   switch (kind) {
     case Kind::accept:
@@ -117,7 +120,9 @@ void UringDriver::block(Operation& operation) {
 }
 
 void UringDriver::submit(Operation& operation, io_uring_sqe& request) {
-  if (is(operation, polls)) [[unlikely]] {
+  if (is(operation, pauses)) [[unlikely]] {
+    io_uring_prep_timeout(&request, &pause, 0, 0);
+  } else if (is(operation, polls)) [[unlikely]] {
     io_uring_prep_poll_add(&request, operation.descriptor, events_of(operation.kind));
   } else {
     prepare(operation, request);

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -12,26 +10,11 @@
 #include <bide/executor/io/tcp.hpp>
 #include <bide/executor/io/udp.hpp>
 
+#include "counted_allocations.hpp"
 #include "io_run.hpp"
 #include "temporary_folder.hpp"
 
-// A program of its own: it replaces the global operator new with one that counts.
-
-namespace {
-std::uint64_t allocation_count = 0;
-}
-
-void* operator new(std::size_t bytes) {
-  ++allocation_count;
-  if (void* const memory = std::malloc(bytes); memory != nullptr) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  ++allocation_count;
-  return std::malloc(bytes);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+// A program of its own, with a global operator new that counts.
 
 namespace {
 
@@ -47,10 +30,10 @@ template <class Act>
 Task<std::uint64_t> second_round_of(Act act) {
   std::uint64_t begun = 0;
   for (int round = 0; round < 2; ++round) {
-    begun = allocation_count;
+    begun = allocations::count;
     for (int turn = 0; turn < turns; ++turn) co_await act(turn);
   }
-  co_return allocation_count - begun;
+  co_return allocations::count - begun;
 }
 
 template <class F>

@@ -2,28 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 
+#include "counted_allocations.hpp"
 #include "uring_request.hpp"
 
-// A program of its own: it replaces the global operator new with one that counts.
-
-namespace {
-std::uint64_t allocation_count = 0;
-}
-
-void* operator new(std::size_t bytes) {
-  ++allocation_count;
-  if (void* const memory = std::malloc(bytes); memory != nullptr) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  ++allocation_count;
-  return std::malloc(bytes);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+// A program of its own, with a global operator new that counts.
 
 namespace {
 
@@ -46,7 +29,7 @@ Task<> does_all(Ends& ends, const Listener& listener, Counted& counted) {
   char byte = 'x';
   sockaddr_in address = listener.address;
   for (std::uint64_t& round : counted.rounds) {
-    const std::uint64_t before = allocation_count;
+    const std::uint64_t before = allocations::count;
     for (int turn = 0; turn < 200; ++turn) {
       bool came = false;
       Handle<> receiver = submit(receives_one(ends.first, came));
@@ -72,7 +55,7 @@ Task<> does_all(Ends& ends, const Listener& listener, Counted& counted) {
       static_cast<void>(co_await Request(Kind::close, {.descriptor = static_cast<int>(accepted)}));
       if (!came || sent != 1 || again != 1 || read != 1 || connected != 0 || accepted < 0) ++counted.failures;
     }
-    round = allocation_count - before;
+    round = allocations::count - before;
   }
 }
 

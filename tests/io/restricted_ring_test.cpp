@@ -1,0 +1,175 @@
+#include <dlfcn.h>
+#include <liburing.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "uring_request.hpp"
+
+// A program of its own: its rings are restricted by the kernel, which answers a request of one kind with EACCES though
+// it told that it has it. Any other refusal at run time looks the same to the driver.
+
+namespace {
+
+std::optional<unsigned> forbidden_opcode;
+bool kernel_restricts = true;
+
+int register_with(const io_uring& ring, unsigned what, const void* argument, unsigned count) {
+  const long result = ::syscall(SYS_io_uring_register, ring.ring_fd, what, argument, count);
+  return result < 0 ? -errno : static_cast<int>(result);
+}
+
+// All but one.
+int restrict(io_uring& ring, unsigned forbidden) {
+  std::array<io_uring_restriction, 128> allowed{};
+  unsigned count = 0;
+  const auto add = [&](unsigned what, unsigned value) {
+    allowed[count].opcode = static_cast<std::uint16_t>(what);
+    allowed[count++].register_op = static_cast<std::uint8_t>(value);  // or sqe_op, sqe_flags: a union
+  };
+  for (unsigned opcode = 0; opcode < IORING_OP_LAST; ++opcode)
+    if (opcode != forbidden) add(IORING_RESTRICTION_SQE_OP, opcode);
+  for (unsigned call = 0; call < IORING_REGISTER_LAST; ++call) add(IORING_RESTRICTION_REGISTER_OP, call);
+  add(IORING_RESTRICTION_SQE_FLAGS_ALLOWED, 0xFF);
+  return register_with(ring, IORING_REGISTER_RESTRICTIONS, allowed.data(), count);
+}
+
+}  // namespace
+
+/// In place of liburing's.
+extern "C" int io_uring_queue_init_params(unsigned entries, io_uring* ring, io_uring_params* wanted) {
+  using Init = int (*)(unsigned, io_uring*, io_uring_params*);
+  static const auto real = reinterpret_cast<Init>(::dlsym(RTLD_NEXT, "io_uring_queue_init_params"));
+  if (!forbidden_opcode) return real(entries, ring, wanted);
+  wanted->flags |= IORING_SETUP_R_DISABLED;
+  const int made = real(entries, ring, wanted);
+  if (made != 0) return made;
+  kernel_restricts = restrict(*ring, *forbidden_opcode) == 0;
+  return register_with(*ring, IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
+}
+
+namespace {
+
+using namespace bide;
+using namespace bide::test;
+using namespace bide::test::uring;
+using Results = std::vector<std::int64_t>;
+
+struct Refused {
+  const char* name;
+  unsigned opcode;
+  Kind kind;
+};
+
+Task<> streams(Ends& ends, Results& results) {
+  std::array<char, 4> text{"abc"};
+  std::array<char, 4> got{};
+  iovec part{text.data(), 3};
+  iovec into{got.data(), 3};
+  msghdr outgoing{};
+  outgoing.msg_iov = &part;
+  outgoing.msg_iovlen = 1;
+  msghdr incoming{};
+  incoming.msg_iov = &into;
+  incoming.msg_iovlen = 1;
+  const int from = ends.first;
+  const int to = ends.second;
+  results.push_back(co_await Request(Kind::send, {.descriptor = from, .memory = text.data(), .length = 3}));
+  results.push_back(co_await Request(Kind::receive, {.descriptor = to, .memory = got.data(), .length = 3}));
+  results.push_back(co_await Request(Kind::write, {.descriptor = from, .memory = text.data(), .length = 3}));
+  results.push_back(co_await Request(Kind::read, {.descriptor = to, .memory = got.data(), .length = 3}));
+  results.push_back(co_await Request(Kind::write_vector, {.descriptor = from, .memory = &part, .length = 1}));
+  results.push_back(co_await Request(Kind::read_vector, {.descriptor = to, .memory = &into, .length = 1}));
+  results.push_back(co_await Request(Kind::send_message, {.descriptor = from, .memory = &outgoing}));
+  results.push_back(co_await Request(Kind::receive_message, {.descriptor = to, .memory = &incoming}));
+  results.push_back(co_await Request(Kind::send, {.descriptor = from, .memory = text.data(), .length = 3}));
+  const std::string shared = co_await Shared(to);
+  results.push_back(static_cast<std::int64_t>(shared.size()));
+}
+
+Task<> connects(const Listener& listener, Results& results) {
+  const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = listener.address;
+  results.push_back(
+      co_await Request(Kind::connect, {.descriptor = client, .memory = &address, .length = sizeof address}));
+  const std::int64_t accepted = co_await Request(Kind::accept, {.descriptor = listener.descriptor});
+  results.push_back(accepted > 0 ? 0 : accepted);
+  results.push_back(co_await Request(Kind::close, {.descriptor = client}));
+  results.push_back(co_await Request(Kind::close, {.descriptor = static_cast<int>(accepted)}));
+}
+
+Task<> files(std::string path, Results& results) {
+  std::string other = path + "-other";
+  std::array<char, 4> text{"abc"};
+  const auto opened = static_cast<int>(
+      co_await Request(Kind::open, {.memory = path.data(), .flags = O_CREAT | O_RDWR, .permissions = 0600}));
+  results.push_back(opened > 0 ? 0 : opened);
+  results.push_back(
+      co_await Request(Kind::write, {.descriptor = opened, .memory = text.data(), .length = 3, .offset = 0}));
+  results.push_back(
+      co_await Request(Kind::read, {.descriptor = opened, .memory = text.data(), .length = 3, .offset = 0}));
+  results.push_back(co_await Request(Kind::sync, {.descriptor = opened}));
+  results.push_back(co_await Request(Kind::allocate, {.descriptor = opened, .offset = 0, .size = 100}));
+  results.push_back(co_await Request(Kind::rename, {.memory = path.data(), .more_memory = other.data()}));
+  results.push_back(co_await Request(Kind::unlink, {.memory = other.data()}));
+  results.push_back(co_await Request(Kind::close, {.descriptor = opened}));
+}
+
+// But for a close: one that failed may have happened, and another would be of the number's next owner.
+constexpr Refused kinds[] = {
+    {"accept", IORING_OP_ACCEPT, Kind::accept},
+    {"connect", IORING_OP_CONNECT, Kind::connect},
+    {"receive", IORING_OP_RECV, Kind::receive},
+    {"send", IORING_OP_SEND, Kind::send},
+    {"receive message", IORING_OP_RECVMSG, Kind::receive_message},
+    {"send message", IORING_OP_SENDMSG, Kind::send_message},
+    {"read", IORING_OP_READ, Kind::read},
+    {"write", IORING_OP_WRITE, Kind::write},
+    {"read vector", IORING_OP_READV, Kind::read_vector},
+    {"write vector", IORING_OP_WRITEV, Kind::write_vector},
+    {"open", IORING_OP_OPENAT, Kind::open},
+    {"sync", IORING_OP_FSYNC, Kind::sync},
+    {"allocate", IORING_OP_FALLOCATE, Kind::allocate},
+    {"rename", IORING_OP_RENAMEAT, Kind::rename},
+    {"unlink", IORING_OP_UNLINKAT, Kind::unlink},
+};
+
+TEST_CASE("UringDriver: whichever kind of request the kernel refuses at run time is done another way") {
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("bide-restricted-" + std::to_string(::getpid()));
+  for (const Refused& refused : kinds) {
+    INFO(refused.name);
+    forbidden_opcode = refused.opcode;
+    UringExecutor uring;
+    forbidden_opcode.reset();
+    CHECK(kernel_restricts);
+    Ends ends(socket_ends(), &uring.driver());
+    const Listener listener(&uring.driver());
+    Results results;
+    const auto run = [&uring](Task<> task) {
+      uring.executor.submit(std::move(task));
+      uring.executor.run();
+    };
+    for (int twice = 0; twice < 2; ++twice) {
+      results.clear();
+      run(streams(ends, results));
+      CHECK(results == Results{3, 3, 3, 3, 3, 3, 3, 3, 3, 3});
+      results.clear();
+      run(connects(listener, results));
+      CHECK(results == Results{0, 0, 0, 0});
+      results.clear();
+      run(files(path, results));
+      CHECK(results == Results{0, 3, 3, 0, 0, 0, 0, 0});
+    }
+    CHECK(uring.statistics().fallbacks > 0);
+    CHECK(uring.driver().in_flight() == 0);
+  }
+}
+
+}  // namespace
