@@ -164,8 +164,9 @@ std::string describe_deadlock(Instant now, const std::vector<ThreadReport>& thre
 }
 
 std::string describe_livelock(Instant now, const std::vector<ThreadReport>& threads) {
-  std::string text = "livelock at " + to_string(now.time_since_epoch()) +
-                     ": threads run, but time does not move and none ends";
+  std::string text = "livelock at " + to_string(now.time_since_epoch());
+  text += threads.empty() ? ": posts follow one another, and time does not move"
+                          : ": threads run, but time does not move and none ends";
   for (const ThreadReport& thread : threads) text += "\n  " + to_string(thread);
   return text;
 }

@@ -30,7 +30,7 @@ class Deadlock : public std::runtime_error {
   std::shared_ptr<const std::vector<ThreadReport>> threads_;  // copying an exception must not throw
 };
 
-/// Thrown by `run` when threads go on and on and get nowhere: ExecutorOptions::livelock_after.
+/// Thrown by `run` when threads, or posts, go on and on and get nowhere: ExecutorOptions::livelock_after.
 ///
 /// The threads stay as they are, as with Deadlock.
 class Livelock : public std::runtime_error {

@@ -78,6 +78,8 @@ Executor::~Executor() {
     if (ResultSlot* result = thread.root().result; result != nullptr) {
       result->thread = nullptr;
       result->fail(std::make_exception_ptr(Cancelled()));
+      // A thread of another executor: the joins of this one's have been withdrawn.
+      if (result->joiner != nullptr) result->joiner->woken();
     }
     destroy(thread);
   }

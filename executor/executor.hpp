@@ -52,7 +52,8 @@ struct ExecutorOptions {
   enum class Digest : std::uint8_t { off, on } digest = Digest::off;
   /// A resume that takes longer than this in real time is told to `Observer::stalled`. 0: not measured.
   Duration stall_threshold{};
-  /// Virtual time: more resumes than this without time moving or a thread ending are a Livelock. 0: never.
+  /// Virtual time: more turns, of threads and posts, than this without time moving or a thread ending are a Livelock.
+  /// 0: never.
   std::uint64_t livelock_after = 0;
   /// Decides what is left open; must outlive the executor. nullptr: the order as it is documented.
   Chooser* chooser = nullptr;
@@ -329,7 +330,7 @@ class Executor {
   std::uint64_t resumes_ = 0;
   bool virtual_time_;
   bool tracing_;                           // an observer, or the digest, wants every event
-  std::uint64_t resumes_at_progress_ = 0;  // when time last moved, or a thread ended
+  std::uint64_t resumes_at_progress_ = 0;  // when time last moved, or a thread ended; less the posts since
   bool stall_watch_;
   bool watched_;  // one of these two, or a chooser: turns take the long way
   bool in_run_ = false;

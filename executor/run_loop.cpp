@@ -94,6 +94,7 @@ void Executor::check_progress() const {
 
 void Executor::call(Runnable& posted) {
   running.thread = nullptr;
+  --resumes_at_progress_;  // a turn like a resume: posts that follow one another for ever get nowhere either
   try {
     posted.call(posted, Runnable::Disposal::run);
   } catch (...) {

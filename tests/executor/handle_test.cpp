@@ -203,6 +203,29 @@ TEST_CASE("Handle: it outlives its executor, and sees a thread that was destroye
   CHECK_THROWS_WITH(failed->take(), "failed");
 }
 
+Task<> tells_how_it_ended(Handle<int>& handle, Timeline& timeline) {
+  try {
+    timeline.push_back(at_now(std::to_string(co_await handle)));
+  } catch (const Cancelled&) {
+    timeline.push_back(at_now("cancelled"));
+  }
+}
+
+TEST_CASE("Handle: a thread of another executor that waits for it is told when its own executor goes") {
+  Timeline timeline;
+  Executor outer(virtual_time);
+  std::optional<Executor> inner(virtual_time);
+  Handle<int> ends = inner->submit(value_after(1ms, 1));
+  Handle<int> goes = inner->submit(value_after(5ms, 2));
+  outer.submit(tells_how_it_ended(ends, timeline));
+  outer.submit(tells_how_it_ended(goes, timeline));
+  outer.run_for(3ms);
+  inner->run_for(2ms);
+  inner.reset();
+  outer.run();
+  CHECK(timeline == Timeline{"1@3", "cancelled@3"});
+}
+
 Task<int> cancelled_itself(std::optional<Handle<int>>& own, Timeline& timeline) {
   own->cancel();
   timeline.push_back(own->done() ? "done" : "still running");

@@ -96,6 +96,28 @@ Task<> yields(int turns) {
   for (int turn = 0; turn < turns; ++turn) co_await Yield();
 }
 
+struct PostsItself {
+  Executor& executor;
+  int& left;
+  void operator()() const {
+    if (--left > 0) executor.post(*this);
+  }
+};
+
+TEST_CASE("Livelock: posts that follow one another for ever are one, beside a thread that sleeps") {
+  Executor executor(watched);
+  executor.submit(sleeps(1s));
+  int left = 10'000;
+  executor.post(PostsItself{executor, left});
+  CHECK_THROWS_WITH(executor.run(), "livelock at 0 s: posts follow one another, and time does not move");
+  CHECK(left > 8'000);
+  left = 500;
+  CHECK_THROWS_AS(executor.run(), Livelock);  // nothing has ended since
+  left = 0;
+  executor.stop();
+  executor.run();
+}
+
 TEST_CASE("Livelock: off by default, and in real time") {
   Executor by_default(bide::test::virtual_time);
   by_default.submit(yields(100'000));
