@@ -1,14 +1,24 @@
+#include <sys/resource.h>
+#include <unistd.h>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include <catch2/catch.hpp>
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/io/choose_driver.hpp>
 
+#include "raw_call.hpp"
+
 using namespace bide;
+using namespace bide::test;
 
 namespace {
 
@@ -37,6 +47,10 @@ class DriverVariable {
 std::string chosen(DriverOptions options = {}) {
   Executor executor;
   return std::string(make_driver(executor, options)->name());
+}
+
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
 }  // namespace
@@ -68,4 +82,42 @@ TEST_CASE("choose_driver: an executor has one driver, made at the first question
   Driver& driver = driver_of(executor);
   CHECK(&driver_of(executor) == &driver);
   CHECK(executor.driver() == &driver);
+}
+
+TEST_CASE(
+    "choose_driver: a set-up that fails at any descriptor leaks none, and the executor's next try works") {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  for (const auto choice : {DriverOptions::Choice::automatic, DriverOptions::Choice::epoll}) {
+    const std::ptrdiff_t open_before = open_descriptors();
+    {
+      Executor executor({.io = {.choice = choice}});
+      const int lowest = ::dup(STDERR_FILENO);
+      ::close(lowest);
+      int refusals = 0;
+      for (int more = 0; more < 8 && executor.driver() == nullptr; ++more) {
+        const rlimit low{static_cast<rlim_t>(lowest + more), before.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &low);
+        for (int twice = 0; twice < 2 && executor.driver() == nullptr; ++twice) {
+          try {
+            static_cast<void>(driver_of(executor));
+          } catch (const std::system_error& error) {
+            if (error.code() == std::errc::too_many_files_open) ++refusals;
+          }
+        }
+        ::setrlimit(RLIMIT_NOFILE, &before);
+        if (executor.driver() == nullptr)
+          CHECK(open_descriptors() <= open_before + 1);  // the wake descriptor
+      }
+      CHECK(refusals >= 2);
+      std::array<char, 1> memory{};
+      std::int64_t result = -1;
+      const Ends ends = Ends::pipe();
+      CHECK(::write(ends[1], "x", 1) == 1);
+      executor.submit({}, [&]() -> Task<> { result = co_await RawCall(reading(ends[0], memory)); });
+      executor.run();
+      CHECK(result == 1);
+    }
+    CHECK(open_descriptors() == open_before);
+  }
 }
