@@ -155,6 +155,12 @@ void RunQueue::push_with_care(QueueNode& node) {
   link(node);
 }
 
+void RunQueue::push_in_place(QueueNode& node) {
+  require(!node.queued(), "a node is pushed that is queued already");
+  make_room(node.priority, node.urgency);
+  link(node);
+}
+
 void RunQueue::rerank(QueueNode& node, Priority priority, Urgency* urgency) {
   const bool stays = node.lane == Lane::none ||
                      (priority == node.priority && node.lane != Lane::deadline && !goes_by_deadline(urgency));

@@ -72,7 +72,14 @@ class RunQueue {
     push_plain(node);
   }
 
-  /// The same for a node without a deadline whose class has room: no call, and nothing to undo.
+  /// Queues the node in the place that the sequence which it has gives it: for whoever gives sequences itself, over
+  /// several queues, or puts back what it has popped.
+  ///
+  /// Requires: the node is in no queue; no node of this one has its sequence.
+  /// Cost:     as push where its sequence is greater than all of its class, else O(log n).
+  void push_in_place(QueueNode& node);
+
+  /// push, for a node without a deadline whose class has room: no call, and nothing to undo.
   void push_plain(QueueNode& node) {
     rings_[index(node.priority)].append(node);
     node.sequence = next_sequence_++;

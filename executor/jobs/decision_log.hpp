@@ -38,6 +38,10 @@ enum class DecisionRule : std::uint8_t {
 
 const char* to_string(DecisionRule rule);
 
+/// What says that the first of two jobs of a pool goes before the second, if nothing but their ranks counts;
+/// `tenant_share` where the ranks say otherwise.
+DecisionRule rule_between(const Contender& winner, const Contender& other);
+
 /// One dispatch: who went, who would have gone, and why.
 struct Decision {
   std::uint64_t number = 0;  ///< From 1, over all pools.

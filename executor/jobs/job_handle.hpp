@@ -83,6 +83,7 @@ class [[nodiscard]] JobHandle::End final : public Wait {
  private:
   friend class JobEngine;
   void link();
+  void wake_up() { wake(); }
 
   JobHandle handle_;
   End* next_ = nullptr;  // of those that wait for the same job, as they came

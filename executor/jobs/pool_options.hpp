@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 
+#include <bide/executor/jobs/autoscaler.hpp>
 #include <bide/queue/priority.hpp>
 #include <bide/timers/instant.hpp>
 
@@ -43,15 +45,9 @@ struct JobBounds {
   std::array<std::size_t, priority_count> headroom{};
 };
 
-/// A worker count that follows the load; the fields are those of autoscaler.hpp's knobs that a pool states itself.
-struct WorkerRange {
-  std::size_t least = 0;
-  std::size_t most = 0;  ///< 0: the count stays what `workers` says.
-};
-
 struct PoolOptions {
-  std::size_t workers = 1;  ///< Attempts at once in this process. 0: for leases alone.
-  WorkerRange autoscale{};
+  std::size_t workers = 1;                       ///< Attempts at once in this process. 0: for leases alone.
+  std::optional<AutoscalerOptions> autoscale{};  ///< The count follows the load.
   JobBounds bounds{};
   Overflow overflow = Overflow::wait;
   UnknownParent unknown_parent = UnknownParent::refuse;
@@ -64,7 +60,7 @@ struct PoolOptions {
   /// A worker is held for a fixed start this long ahead at most.
   Duration max_hold = std::chrono::seconds(60);
   /// Shares of the pool by tenant; a tenant that is not named has weight 1. Empty: tenants don't matter.
-  std::map<std::string, std::uint32_t> tenant_weights;
+  std::map<std::string, std::uint32_t> tenant_weights{};
 };
 
 }  // namespace bide

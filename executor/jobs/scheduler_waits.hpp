@@ -15,6 +15,7 @@
 namespace bide {
 
 class JobEngine;
+struct WaitList;
 
 /// A wait for the scheduler: for room, or until the store has a record. It lives in the awaiting frame.
 class SchedulerWait : public Wait {
@@ -33,9 +34,11 @@ class SchedulerWait : public Wait {
 
  private:
   friend class JobEngine;
+  friend class JobJournal;
+  friend struct WaitList;
   SchedulerWait* next_ = nullptr;  // in a list of the engine
   SchedulerWait* previous_ = nullptr;
-  struct WaitList* list_ = nullptr;
+  WaitList* list_ = nullptr;
 };
 
 /// The await of JobScheduler::submit.

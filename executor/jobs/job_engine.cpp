@@ -1,0 +1,209 @@
+#include <bide/executor/jobs/job_engine.hpp>
+
+#include <ctime>
+#include <stdexcept>
+#include <utility>
+
+namespace bide {
+
+JobEngine::JobEngine(JobSchedulerOptions options)
+    : options_(options),
+      epoch_(options.epoch),
+      random_(options.seed),
+      table_((JobId{options.shard} << 56U) + (JobId{options.id_epoch} << 40U)),
+      decisions_(options.decisions),
+      journal_(*this, options.store),
+      recurrences_(*this) {
+  pools_.push_back(std::make_unique<JobPool>("default", PoolOptions{}));
+}
+
+JobEngine::~JobEngine() {
+  std::vector<JobEntry*> left;
+  table_.for_each(0, [&](JobEntry& entry) {
+    left.push_back(&entry);
+    return true;
+  });
+  for (JobEntry* entry : left) {
+    table_.forget(*entry);
+    table_.release(*entry);
+  }
+}
+
+Executor& JobEngine::executor() {
+  if (executor_ != nullptr) return *executor_;
+  executor_ = &Executor::current();
+  if (!epoch_) {
+    epoch_ = 0;
+    if (executor_->options().time == TimeMode::real_time) {
+      timespec wall{};
+      clock_gettime(CLOCK_REALTIME, &wall);
+      epoch_ = wall.tv_sec * std::int64_t{1'000'000'000} + wall.tv_nsec -
+               executor_->now().time_since_epoch().count();
+    }
+  }
+  return *executor_;
+}
+
+WallTime JobEngine::wall_time(Instant instant) {
+  if (!epoch_) executor();
+  return add_saturating(instant, Duration(*epoch_)).time_since_epoch().count();
+}
+
+Instant JobEngine::instant_of(WallTime wall) {
+  if (!epoch_) executor();
+  return Instant(subtract_saturating(Duration(wall), Duration(*epoch_)));
+}
+
+// ---- set-up
+
+void JobEngine::add_pool(std::string name, PoolOptions options) {
+  if (options.autoscale && options.autoscale->min_workers > options.autoscale->max_workers)
+    throw std::invalid_argument("pool '" + name + "': more workers at least than at most");
+  for (std::unique_ptr<JobPool>& pool : pools_) {
+    if (pool->name != name) continue;
+    if (name != "default" || pool->used) throw std::invalid_argument("pool '" + name + "' is there already");
+    last_pool_ = nullptr;
+    pool = std::make_unique<JobPool>(std::move(name), std::move(options));
+    pool->used = true;
+    return;
+  }
+  pools_.push_back(std::make_unique<JobPool>(std::move(name), std::move(options)));
+  pools_.back()->used = true;
+}
+
+const JobPool* JobEngine::find_pool(std::string_view name) const {
+  for (const std::unique_ptr<JobPool>& pool : pools_)
+    if (pool->name == name) return pool.get();
+  return nullptr;
+}
+
+JobPool& JobEngine::pool_for(const std::string& name) {
+  if (last_pool_ != nullptr && last_pool_->name == name) return *last_pool_;
+  const JobPool* const found = find_pool(name);
+  if (found == nullptr) throw std::invalid_argument("there is no pool '" + name + "'");
+  last_pool_ = const_cast<JobPool*>(found);
+  last_pool_->used = true;
+  return *last_pool_;
+}
+
+JobKind& JobEngine::kind_for(const std::string& name) {
+  if (last_kind_ != nullptr && last_kind_->name == name) return *last_kind_;
+  std::unique_ptr<JobKind>& kind = kinds_[name];
+  if (kind == nullptr) {
+    kind = std::make_unique<JobKind>();
+    kind->name = name;
+  }
+  last_kind_ = kind.get();
+  return *kind;
+}
+
+void JobEngine::resize_pool(std::string_view name, std::size_t workers) {
+  JobPool& pool = pool_for(std::string(name));
+  pool.workers = workers;
+  if (executor_ != nullptr) want_dispatch(pool);
+}
+
+void JobEngine::add_resource(std::unique_ptr<JobResource> resource) {
+  const std::string name = resource->name();
+  if (!resources_.emplace(name, std::move(resource)).second)
+    throw std::invalid_argument("resource '" + name + "' is there already");
+}
+
+void JobEngine::handle(std::string kind, JobWork work) { kind_for(kind).handler = std::move(work); }
+
+// ---- lifetime
+
+void JobEngine::hold(JobEntry& entry) {
+  ++entry.references;
+  hold();
+}
+
+void JobEngine::let_go(JobEntry& entry) noexcept {
+  if (--entry.references == 0 && !entry.known && !entry.in_thread) table_.release(entry);
+  let_go();
+}
+
+void JobEngine::abandon() {
+  closed_ = stopped_ = abandoned_ = true;
+  recurrences_.clear();
+  for (std::unique_ptr<JobPool>& pool : pools_) {
+    for (JobEntry* entry = pool->running.first(); entry != nullptr; entry = entry->next) {
+      entry->cancel_requested = true;
+      if (entry->in_thread) executor_->cancel(entry->thread_id);
+    }
+  }
+  end_what_is_left();
+  let_go();
+}
+
+// ---- alarms: a thread lives while one is set, so that a run does not end before it
+
+void JobEngine::alarm_set() {
+  ++alarms_;
+  if (keeper_lives_) return;
+  Task<> keeper = keep_running();
+  keeper_lives_ =
+      executor().try_submit(keeper, {.name = "jobs to come", .priority = Priority::normal}).has_value();
+}
+
+void JobEngine::alarm_cleared() noexcept {
+  if (--alarms_ == 0) no_alarms_.set();
+}
+
+Task<> JobEngine::keep_running() {
+  class Keeper {
+   public:
+    explicit Keeper(JobEngine& engine) : engine_(engine) { engine_.hold(); }
+    ~Keeper() {
+      engine_.keeper_lives_ = false;
+      engine_.let_go();
+    }
+
+   private:
+    JobEngine& engine_;
+  };
+  const Keeper keeper(*this);
+  while (alarms_ != 0) {
+    no_alarms_.reset();
+    co_await no_alarms_.wait();
+  }
+}
+
+void JobEngine::alarm_due(JobEntry& entry) noexcept {
+  if (entry.store != JobEntry::Store::idle) return;
+  if (entry.leased()) {
+    attempt_ended(entry, JobOutcome::retryable("the lease has run out"));
+  } else if (entry.status == JobStatus::retrying) {
+    if (entry.cancel_requested) return end_waiting(entry, JobStatus::cancelled, "cancelled");
+    make_ready(entry, now());
+  } else if (entry.status == JobStatus::scheduled) {
+    start_is_due(entry);
+  } else if (entry.start_due) {
+    start_was_missed(entry);
+  }
+}
+
+void JobEngine::resource_changed(JobResource& resource) noexcept {
+  const Instant at = now();
+  std::uint64_t free = resource.available(at);
+  for (JobEntry* entry = resource.first_parked(at); entry != nullptr; entry = resource.first_parked(at)) {
+    const std::uint64_t wanted = need_of(*entry, resource);
+    if (wanted > free) {
+      resource.wake_for(*this, executor(), wanted, at);
+      return;
+    }
+    free -= wanted;
+    resource.unpark(*entry);
+    entry->pool->queue.push(*entry);
+    want_dispatch(*entry->pool);
+  }
+}
+
+// ---- autoscaling
+
+void JobEngine::autoscale(JobPool& pool, Instant now) {
+  if (now < pool.autoscaler->due()) return;
+  pool.workers = pool.autoscaler->decide(pool.load(now), now).workers;
+}
+
+}  // namespace bide

@@ -1,0 +1,48 @@
+#include <bide/executor/jobs/job_entry.hpp>
+
+#include <bide/executor/jobs/job_engine.hpp>
+
+namespace bide {
+
+namespace {
+const std::string no_text;
+const RetryPolicy no_retry;
+}  // namespace
+
+const std::string& JobEntry::payload() const { return extras == nullptr ? no_text : extras->payload; }
+const std::string& JobEntry::tenant() const { return extras == nullptr ? no_text : extras->tenant; }
+const RetryPolicy& JobEntry::retry() const { return extras == nullptr ? no_retry : extras->retry; }
+
+void JobEntry::set_alarm(Executor& executor, Instant at) {
+  arm(executor, at);
+  due_at = at;
+  engine->alarm_set();
+}
+
+void JobEntry::clear_alarm() noexcept {
+  if (!armed()) return;
+  disarm();
+  engine->alarm_cleared();
+}
+
+void JobEntry::due() noexcept {
+  engine->alarm_cleared();
+  engine->alarm_due(*this);
+}
+
+void JobList::push_back(JobEntry& entry) {
+  entry.next = nullptr;
+  entry.previous = last_;
+  (last_ == nullptr ? first_ : last_->next) = &entry;
+  last_ = &entry;
+  ++size_;
+}
+
+void JobList::remove(JobEntry& entry) {
+  (entry.previous == nullptr ? first_ : entry.previous->next) = entry.next;
+  (entry.next == nullptr ? last_ : entry.next->previous) = entry.previous;
+  entry.next = entry.previous = nullptr;
+  --size_;
+}
+
+}  // namespace bide

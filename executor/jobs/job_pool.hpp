@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <bide/executor/jobs/autoscaler.hpp>
+#include <bide/executor/jobs/duration_estimate.hpp>
+#include <bide/executor/jobs/feasibility.hpp>
+#include <bide/executor/jobs/job_queue.hpp>
+#include <bide/executor/jobs/job_statistics.hpp>
+#include <bide/executor/jobs/job_summary.hpp>
+#include <bide/executor/jobs/pool_options.hpp>
+#include <bide/executor/jobs/scheduler_waits.hpp>
+
+namespace bide {
+
+/// Waits of the engine, as they came.
+struct WaitList {
+  SchedulerWait* first = nullptr;
+  SchedulerWait* last = nullptr;
+  std::size_t size = 0;
+
+  bool empty() const { return first == nullptr; }
+  void push_back(SchedulerWait& wait);
+  void remove(SchedulerWait& wait);
+};
+
+/// A pool as the engine keeps it: its jobs by what they do, its bounds, its workers, and what it has learned.
+class JobPool {
+ public:
+  JobPool(std::string of, PoolOptions with);
+  JobPool(const JobPool&) = delete;
+  JobPool& operator=(const JobPool&) = delete;
+
+  /// A job of the class may be added without breaking a bound of the pool.
+  bool has_room(Priority priority) const;
+  /// Who makes room for a job of the class, by the overflow rule; null: nobody.
+  JobEntry* victim(Priority newcomer) const;
+
+  std::size_t free_workers() const { return running_count < workers ? workers - running_count : 0; }
+
+  void add_waiting(JobEntry& entry);
+  void remove_waiting(JobEntry& entry);
+  JobList& waiting_of(Priority priority) { return waiting[static_cast<std::size_t>(priority)]; }
+
+  /// Keeps a worker for the entry's fixed start, if not too many are kept around that time.
+  void reserve(JobEntry& entry);
+  void unreserve(JobEntry& entry);
+  std::size_t reserved_count() const { return reservations.size(); }
+  /// An attempt of so long may start now, and leave the workers that fixed starts will need.
+  bool leaves_reserved(Duration estimate, Instant now) const;
+
+  Feasibility feasibility(Priority priority, std::chrono::nanoseconds latest_start, Duration estimate,
+                          std::optional<Instant> deadline, Instant now) const;
+  PoolState state(Instant now) const;
+  PoolLoad load(Instant now) const;
+
+  std::string name;
+  PoolOptions options;
+  std::size_t workers;
+  JobQueue queue;
+  std::array<JobList, priority_count> waiting;  // by own class: what bounds count
+  JobList running;                              // on workers and leased
+  std::size_t waiting_count = 0;
+  std::size_t running_count = 0;  // on workers
+  std::size_t leased_count = 0;
+  std::array<WaitList, priority_count> submitters;
+  std::vector<std::pair<Instant, JobEntry*>> reservations;  // by instant, then as they came
+  std::deque<JobEntry*> due_starts;                         // their time has come, and no worker was free
+  DurationEstimates estimates;
+  JobStatistics statistics;
+  std::optional<Autoscaler> autoscaler;
+  bool dispatch_wanted = false;
+  bool used = false;  // a job was submitted: the options are settled
+};
+
+}  // namespace bide

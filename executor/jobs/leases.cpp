@@ -1,0 +1,79 @@
+// Attempts by workers outside of the process: given, held, reported, lost.
+
+#include <utility>
+
+#include <bide/executor/jobs/job_engine.hpp>
+
+namespace bide {
+
+Lease JobEngine::lease_of(const JobEntry& entry) const {
+  Lease lease;
+  lease.id = entry.id;
+  lease.attempt = entry.attempts;
+  lease.kind = entry.kind->name;
+  lease.payload = entry.payload();
+  lease.until = entry.due_at;
+  if (entry.has_deadline()) lease.deadline = entry.deadline;
+  lease.cancel_requested = entry.cancel_requested;
+  return lease;
+}
+
+JobEngine::Placed JobEngine::lease(TakeLease& wait) {
+  executor();
+  rethrow_store_error();
+  if (journal_.durable() && !restored_) restore();
+  JobPool& pool = wait.pool_ == "default" && last_pool_ != nullptr && last_pool_->name == "default"
+                      ? *last_pool_
+                      : pool_for(std::string(wait.pool_));
+  if (stopped_) return Placed::now;
+  const Instant at = now();
+  JobEntry* entry = next_due_start(pool);
+  if (entry != nullptr)
+    note_decision(pool, *entry, DecisionRule::fixed_start, at);
+  else
+    entry = next_job(pool, at);
+  if (entry == nullptr) return Placed::now;
+  begin_attempt(*entry, at);
+  ++pool.leased_count;
+  entry->is_leased = true;
+  entry->due_at = add_saturating(at, std::max(wait.ttl_, Duration(1)));
+  wait.entry_ = entry;
+  hold(*entry);
+  room_came(pool);
+  if (journal_.durable()) {
+    journal_.tell(*entry);
+    journal_.tell(wait);
+    return Placed::waits;
+  }
+  if (entry->due_at != Instant::max()) entry->set_alarm(executor(), entry->due_at);
+  return Placed::now;
+}
+
+JobEngine::Placed JobEngine::report(ReportLease& wait) {
+  executor();
+  rethrow_store_error();
+  JobEntry* const entry = table_.find(wait.id_);
+  if (entry == nullptr) {
+    wait.answer_ = Reported::unknown;
+    return Placed::now;
+  }
+  if (!entry->leased() || entry->attempts != wait.attempt_ || entry->store != JobEntry::Store::idle) {
+    wait.answer_ = Reported::stale;
+    return Placed::now;
+  }
+  attempt_ended(*entry, std::move(wait.outcome_));
+  if (!journal_.durable()) return Placed::now;
+  journal_.tell(wait);
+  return Placed::waits;
+}
+
+std::optional<Lease> JobEngine::renew(JobId id, std::uint32_t attempt, Duration ttl) {
+  JobEntry* const entry = table_.find(id);
+  if (entry == nullptr || !entry->leased() || entry->attempts != attempt) return std::nullopt;
+  entry->clear_alarm();
+  entry->due_at = add_saturating(now(), std::max(ttl, Duration(1)));
+  if (entry->due_at != Instant::max()) entry->set_alarm(executor(), entry->due_at);
+  return lease_of(*entry);
+}
+
+}  // namespace bide
