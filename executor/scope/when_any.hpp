@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <tuple>
@@ -47,11 +48,14 @@ class FirstOf {
   }
 };
 
+/// How a race is won: by an end of any kind, or by a result alone.
+enum class WonBy : std::uint8_t { end, result };
+
 /// The first of some threads to end. Value: of the winner.
 template <class Value>
 class Race {
  public:
-  explicit Race(GroupScope& scope) : scope_(scope) {}
+  Race(GroupScope& scope, WonBy won_by) : scope_(scope), won_by_(won_by) {}
 
   template <class... Arguments>
   void finished(std::size_t index, Arguments&&... value) {
@@ -60,22 +64,39 @@ class Race {
     over_ = true;
     scope_.cancel();
   }
-  void failed() { over_ = true; }  // the group hears of the error
+  /// Returns: true when the group has to hear of the error.
+  bool failed(std::exception_ptr error) {
+    if (won_by_ == WonBy::result) {
+      errors_.push_back(std::move(error));
+      return false;
+    }
+    over_ = true;
+    return true;
+  }
+  /// One could not be made.
+  void refused(std::exception_ptr error) {
+    over_ = true;
+    scope_.refused(std::move(error));
+  }
 
-  /// When all have ended. Throws: the error, if that was first; Cancelled, if all were cancelled.
+  /// When all have ended. Throws: the first error, if that ended it or nothing else came; Cancelled, if all were
+  /// cancelled.
   FirstOf<Value> take() {
     if (!result_) {
+      for (std::exception_ptr& error : errors_) scope_.refused(std::move(error));
       scope_.close();
       throw Cancelled();
     }
-    result_->errors = scope_.errors();
+    result_->errors = won_by_ == WonBy::result ? std::move(errors_) : scope_.errors();
     scope_.leave();
     return std::move(*result_);
   }
 
  private:
   GroupScope& scope_;
+  WonBy won_by_;
   bool over_ = false;
+  std::vector<std::exception_ptr> errors_;  // that did not end it
   std::optional<FirstOf<Value>> result_;
 };
 
@@ -92,23 +113,40 @@ Task<> run_race(Race<Value>& race, std::size_t index, Task<T> task, InPlace... i
   } catch (const Cancelled&) {
     throw;
   } catch (...) {
-    race.failed();
-    throw;
+    if (race.failed(std::current_exception())) throw;
   }
 }
 
 template <std::size_t... indices, class... Ts>
-Task<FirstOf<std::variant<ResultValue<Ts>...>>> first_of_tasks(std::index_sequence<indices...>,
+Task<FirstOf<std::variant<ResultValue<Ts>...>>> first_of_tasks(WonBy won_by, std::index_sequence<indices...>,
                                                                Task<Ts>... tasks) {
   GroupScope scope;
   scope.enter();
   TaskGroup group(scope);
-  Race<std::variant<ResultValue<Ts>...>> race(scope);
+  Race<std::variant<ResultValue<Ts>...>> race(scope, won_by);
   try {
     (group.submit(run_race(race, indices, std::move(tasks), std::in_place_index<indices>)), ...);
   } catch (...) {
-    race.failed();
-    scope.fail(std::current_exception());
+    race.refused(std::current_exception());
+  }
+  while (scope.size() != 0) co_await GroupWait(scope);
+  co_return race.take();
+}
+
+template <class T>
+Task<FirstOf<ResultValue<T>>> first_of_vector(WonBy won_by, std::vector<Task<T>> tasks) {
+  refuse_bound_to_thread<T>();
+  require(!tasks.empty(), "when_any of nothing");
+  GroupScope scope;
+  scope.enter();
+  TaskGroup group(scope);
+  Race<ResultValue<T>> race(scope, won_by);
+  try {
+    for (std::size_t index = 0; index < tasks.size(); ++index) {
+      group.submit(run_race(race, index, std::move(tasks[index])));
+    }
+  } catch (...) {
+    race.refused(std::current_exception());
   }
   while (scope.size() != 0) co_await GroupWait(scope);
   co_return race.take();
@@ -130,29 +168,30 @@ Task<FirstOf<std::variant<ResultValue<Ts>...>>> first_of_tasks(std::index_sequen
 /// Cost:     a block of the frame pool; and for each argument a thread and two other blocks.
 template <class... Awaitables>
 requires(sizeof...(Awaitables) > 0) auto when_any(Awaitables&&... awaitables) {
-  return first_of_tasks(std::index_sequence_for<Awaitables...>(),
+  return first_of_tasks(WonBy::end, std::index_sequence_for<Awaitables...>(),
                         to_task(std::forward<Awaitables>(awaitables))...);
 }
 
 /// As `when_any`, for any number of one kind: `value` is the winner's. Requires: at least one.
 template <class T>
-Task<FirstOf<ResultValue<T>>> when_any(std::vector<Task<T>> tasks) {
-  refuse_bound_to_thread<T>();
-  require(!tasks.empty(), "when_any of nothing");
-  GroupScope scope;
-  scope.enter();
-  TaskGroup group(scope);
-  Race<ResultValue<T>> race(scope);
-  try {
-    for (std::size_t index = 0; index < tasks.size(); ++index) {
-      group.submit(run_race(race, index, std::move(tasks[index])));
-    }
-  } catch (...) {
-    race.failed();
-    scope.fail(std::current_exception());
-  }
-  while (scope.size() != 0) co_await GroupWait(scope);
-  co_return race.take();
+auto when_any(std::vector<Task<T>> tasks) {
+  return first_of_vector(WonBy::end, std::move(tasks));
+}
+
+/// As `when_any`, but an error does not win and cancels nothing: the first result does.
+///
+/// Throws:   when none has a result, the first error, with those of the others attached; beside a result all errors
+///           are in `errors`. An error goes before a cancel from around, which shows at the next wait then.
+///           Cancelled when that has ended all. QueueFull.
+template <class... Awaitables>
+requires(sizeof...(Awaitables) > 0) auto when_any_success(Awaitables&&... awaitables) {
+  return first_of_tasks(WonBy::result, std::index_sequence_for<Awaitables...>(),
+                        to_task(std::forward<Awaitables>(awaitables))...);
+}
+/// The same for any number of one kind. Requires: at least one.
+template <class T>
+auto when_any_success(std::vector<Task<T>> tasks) {
+  return first_of_vector(WonBy::result, std::move(tasks));
 }
 
 }  // namespace bide

@@ -218,6 +218,46 @@ TEST_CASE("when_any: QueueFull cancels those that were let in, and arrives") {
   CHECK(timeline == Timeline{"clean@1", "full@1"});
 }
 
+Task<Timeline> result_wins() {
+  Timeline timeline;
+  const auto first = co_await when_any_success(fails("early", 1ms), cleans_up(timeline, 2ms), gives(3, 2ms));
+  timeline.push_back(at_now(std::to_string(first.index)) + " +" + std::to_string(first.errors.size()));
+  std::vector<Task<int>> all;
+  for (const char* what : {"a", "b"}) all.push_back(fails(what, 1ms));
+  try {
+    co_await when_any_success(std::move(all));
+  } catch (const std::runtime_error& error) {
+    timeline.push_back(at_now(error.what()) + " +" + std::to_string(attached_errors().size()));
+  }
+  co_await Yield();  // nothing is pending
+  try {
+    co_await timeout(1ms, when_any_success(gives(1, 2ms), fails("c", 0ms)));
+  } catch (const std::runtime_error& error) {
+    timeline.push_back(at_now(error.what()));
+  }
+  co_return timeline;
+}
+
+TEST_CASE("when_any_success: the first result wins; errors are beside it, or thrown when there is none") {
+  CHECK(result_of(result_wins()) == Timeline{"clean@4", "2@4 +1", "a@5 +1", "c@6"});
+}
+
+Task<> overfills_success(Timeline& timeline) {
+  try {
+    co_await when_any_success(cleans_up(timeline, 1ms), gives(1, 1ms), gives(2, 1ms));
+  } catch (const QueueFull&) {
+    timeline.push_back(at_now("full"));
+  }
+}
+
+TEST_CASE("when_any_success: QueueFull cancels those that were let in, and arrives") {
+  Timeline timeline;
+  Executor executor({.time = TimeMode::virtual_time, .capacity = 3});
+  executor.submit(overfills_success(timeline));
+  executor.run();
+  CHECK(timeline == Timeline{"clean@1", "full@1"});
+}
+
 Task<int&> refers(int& value) { co_return value; }
 Task<Timeline> outcomes() {
   Timeline timeline;
