@@ -29,13 +29,17 @@ def processor():
     return match[1] if match else platform.machine()
 
 
+def compiler():
+    return first_line(os.environ.get("CXX", "g++").split()[-1], "--version")
+
+
 def facts(root, command):
     """What a figure means nothing without."""
     changed = subprocess.run(["git", "-C", root, "status", "--porcelain"], capture_output=True, text=True)
     return {
         "machine": f"{processor()}, {len(CORES)} cores, Linux {platform.release()}",
         "load_before": os.getloadavg()[0],
-        "compiler": first_line(os.environ.get("CXX", "g++").split()[-1], "--version"),
+        "compiler": compiler(),
         "commit": first_line("git", "-C", str(root), "rev-parse", "--short", "HEAD") + ("+" if changed.stdout else ""),
         "command": command,
         "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
