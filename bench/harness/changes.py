@@ -73,7 +73,7 @@ def compared(key, case, title, old, new):
     if not min(old) > 0:
         return Change(key, title, math.inf if max(new) > 0 else 1.0, 0.0, max(new) > 0)
     ratio = figures.median(new) / figures.median(old)
-    noise = math.hypot(figures.standard_error(old) / figures.median(old), figures.standard_error(new) / figures.median(new))
+    noise = math.hypot(*(figures.standard_error(values) / figures.median(values) for values in (old, new)))
     (old_first, old_third), (new_first, new_third) = quartiles(old), quartiles(new)
     apart = new_first > old_third or new_third < old_first
     real = abs(ratio - 1) > max(FLOOR, NOISE_FACTOR * noise) and apart

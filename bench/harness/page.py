@@ -22,7 +22,9 @@ body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var
 h1 { margin: 0; } h2 { margin: 2em 0 .3em; border-bottom: 1px solid var(--faint); }
 .cases { display: grid; grid-template-columns: repeat(auto-fill, minmax(500px, 1fr)); gap: 0 2em; }
 figure { margin: 1em 0; } figcaption { font-weight: 600; }
-svg { width: 100%; height: auto; } svg text { font-size: 13px; } svg text:not([fill]) { fill: var(--ink); }
+svg { width: 100%; height: auto; }
+svg text { font-size: 13px; paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
+svg text:not([fill]) { fill: var(--ink); }
 svg text.small { font-size: 11px; } svg text.ours { font-weight: 700; }
 .bar.ours { fill: var(--ours); } .bar.limit { fill: var(--limit); } .bar.peer { fill: var(--peer); }
 .whisker { stroke: var(--ink); stroke-width: 2; } .goal { stroke: var(--ink); stroke-dasharray: 4 3; fill: none; }
@@ -94,6 +96,8 @@ def page(result):
         '<p class="key"><span style="background: var(--ours)"></span>bide<span style="background: var(--limit)"></span>'
         'by hand: the practical limit<span style="background: var(--peer)"></span>peers</p>',
     ]
+    missed = [(case, told) for case in cases for met, told in table.goals(result, case) if not met]
+    parts += ["<ul>", *(f"<li>missed: {html.escape(case['title'] + ': ' + told)}</li>" for case, told in missed), "</ul>"]
     if curves := list(curve_figures(result)):
         parts.append(f'<h2>Growth</h2><div class="cases">{"".join(curves)}</div>')
     for row in dict.fromkeys(case["row"] for case in cases):

@@ -51,7 +51,7 @@ class Echo:
         self.servers = programs.servers
         self.load = programs.bench / "load" / "echo_load"
         self.null_server = programs.bench / "load" / "null_server"
-        self.milliseconds = 400 if quick else 1000
+        self.milliseconds = 300 if quick else 700
 
     def peers(self, case):
         return list(self.servers)

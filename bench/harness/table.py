@@ -63,6 +63,8 @@ def lines_of(result, case):
         for name in ("p50", "p99", "p99.9"):
             if name in said:
                 extra.append(f"{name} {figures.median(said[name]) / 1000:.0f} us")
+        if "busy" in said:
+            extra.append(f"server {100 * figures.median(said['busy']):.0f} % busy")
         yield {
             "peer": peer, "figure": number(figures.median(rounds), case["unit"]),
             "spread": f"±{100 * figures.spread(rounds):.0f} %",
@@ -97,6 +99,9 @@ def for_terminal(result):
             lines.append(f"{'':4}{told}")
     held = [met for case in result["cases"] if case["in_table"] for met, _ in goals(result, case)]
     lines.append(f"goals met: {sum(held)} of {len(held)}")
+    if "load_ceiling" in result:
+        lines.append(f"the echo's load reaches {result['load_ceiling']:,.0f} requests a second against a server that "
+                     "costs nothing")
     for peer, why in result["missing"].items():
         lines.append(f"left out: {peer}: {why}")
     lines.append("schedule digests: " + " ".join(f"{name} {text[:8]}" for name, text in result["digests"].items()))
