@@ -17,6 +17,7 @@
 #include <bide/bench/raw_ring.hpp>
 #include <bide/executor/executor.hpp>
 #include <bide/executor/io/choose_driver.hpp>
+#include <bide/executor/operation.hpp>
 
 namespace {
 
