@@ -57,31 +57,32 @@ class EpollDriver final : public Driver, private BlockingCalls::Ended {
   enum class Place : std::uint32_t { nobody, queue, pool, ended };
 
   void start_close(Operation& operation) noexcept;
-  void start_poll(Operation& operation, WatchedDescriptor& watched) noexcept;
   void start_on_pool(Operation& operation) noexcept;
   void call_ended(Operation& operation) noexcept override;
   void call_ended_with(Operation& operation, std::int64_t result) noexcept;
-
-  void advance(WatchedDescriptor& watched, Direction direction) noexcept;
-  void advance_each(WatchedList& list, Direction direction) noexcept;
-  void advance_polls(WatchedDescriptor& watched, std::uint32_t events) noexcept;
-  int watch_polls(WatchedDescriptor& watched) noexcept;
-  std::int64_t attempt_here(Operation& operation, WatchedDescriptor& watched) noexcept;
-  std::int64_t receive_in_buffer(Operation& operation) noexcept;
 
   void tell(Operation& operation, std::int64_t result) noexcept;
   void tell_later(Operation& operation, std::int64_t result) noexcept;
   void tell_ended() noexcept;
   void end_all(std::int64_t result) noexcept;
 
-  void see(int found) noexcept;
-  void take_events() noexcept;
-  void try_again() noexcept;
   static void sleep(Duration longest) noexcept;
   void forget(WatchedDescriptor& watched) noexcept;
 
   void enqueue(Operation& operation, OperationList& queue) noexcept;
   void dequeue(Operation& operation, OperationList& queue) noexcept;
+
+  // executor/io/epoll_events.cpp
+  void see(int found) noexcept;
+  void take_events() noexcept;
+  void try_again() noexcept;
+  void advance(WatchedDescriptor& watched, Direction direction) noexcept;
+  void advance_each(WatchedList& list, Direction direction) noexcept;
+  void advance_polls(WatchedDescriptor& watched, std::uint32_t events) noexcept;
+  int watch_polls(WatchedDescriptor& watched) noexcept;
+  std::int64_t attempt_here(Operation& operation, WatchedDescriptor& watched) noexcept;
+  std::int64_t receive_in_buffer(Operation& operation) noexcept;
+  void start_poll(Operation& operation, WatchedDescriptor& watched) noexcept;
   void move_to_told(Operation& operation, std::int64_t result, OperationList& from,
                     OperationList& to) noexcept;
 

@@ -24,6 +24,9 @@ struct WatchedDescriptor {
     one_shot,  // until the next event, anew each time: others' descriptors, which may be closed and be another file
   };
 
+  static constexpr std::uint8_t bit(Direction direction) {
+    return static_cast<std::uint8_t>(1U << static_cast<unsigned>(direction));
+  }
   OperationList& queue(Direction direction) { return queues[static_cast<std::size_t>(direction)]; }
   bool idle() const { return queues[0].empty() && queues[1].empty() && queues[2].empty() && on_pool == 0; }
 

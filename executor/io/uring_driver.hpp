@@ -122,14 +122,16 @@ class UringDriver final : public Driver, private BlockingCalls::Ended {
   void launch(Operation& operation);
   void block(Operation& operation);
   void submit(Operation& operation, io_uring_sqe& request);
-  void prepare(Operation& operation, io_uring_sqe& request);
-  void prepare_receive(Operation& operation, io_uring_sqe& request);
-  void prepare_send(Operation& operation, io_uring_sqe& request);
-  void use_registered(const Operation& operation, io_uring_sqe& request);
   bool prepare_fixed(const Operation& operation, io_uring_sqe& request);
   void watch_wake_descriptor(io_uring_sqe& request);
   void refill();
   bool call(unsigned least, Duration longest);
+
+  // executor/io/uring_prepare.cpp
+  void prepare(Operation& operation, io_uring_sqe& request);
+  void prepare_receive(Operation& operation, io_uring_sqe& request);
+  void prepare_send(Operation& operation, io_uring_sqe& request);
+  void use_registered(const Operation& operation, io_uring_sqe& request);
 
   // executor/io/uring_answer.cpp
   void reap();

@@ -219,7 +219,7 @@ TEST_CASE(
   executor.submit(sends(first[1], "abc", log));
   executor.submit(sends(second[1], "de", log));
   executor.submit({}, [&]() -> Task<> {
-    co_await Sleep(5ms);
+    while (log.size() < 6) co_await Sleep(1ms);
     ::shutdown(idle[1], SHUT_WR);
   });
   executor.run();

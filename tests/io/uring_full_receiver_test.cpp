@@ -1,6 +1,8 @@
 #include <sys/un.h>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -67,6 +69,63 @@ TEST_CASE(
     CHECK(::recv(full.receiver, &byte, 1, 0) == 1);
     uring.executor.run();
     CHECK(sent == 1);
+  }
+}
+
+/// A Unix listener that has no room for another connection.
+class FullListener {
+ public:
+  FullListener() {
+    address.sun_family = AF_UNIX;
+    std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "bide-full-listener-%d", ::getpid());
+    if (::bind(listener, to(), sizeof address) != 0 || ::listen(listener, 0) != 0) std::abort();
+    for (;;) {
+      waiting.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      if (::connect(waiting.back(), to(), sizeof address) != 0) break;
+    }
+  }
+  FullListener(const FullListener&) = delete;
+  FullListener& operator=(const FullListener&) = delete;
+  ~FullListener() {
+    for (const int client : waiting) ::close(client);
+    ::close(listener);
+  }
+  sockaddr* to() { return reinterpret_cast<sockaddr*>(&address); }
+
+  sockaddr_un address{};
+  int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::vector<int> waiting{};
+};
+
+Task<> connects_to(FullListener& full, std::string& ended) {
+  const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  try {
+    const std::int64_t result = co_await Request(
+        Kind::connect, {.descriptor = client, .memory = full.to(), .length = sizeof full.address});
+    ended = std::to_string(result);
+  } catch (const Cancelled&) {
+    ended = "cancelled";
+  }
+  ::close(client);
+}
+
+TEST_CASE("UringDriver: a connect to a full Unix listener waits, and can be cancelled, on each way down") {
+  for (const Way& way : all_ways()) {
+    INFO(way.name);
+    UringExecutor uring(way.options);
+    FullListener full;
+    std::string first;
+    std::string second;
+    Handle<> cancelled = uring.executor.submit(connects_to(full, first));
+    uring.executor.submit(connects_to(full, second));
+    uring.executor.run_for(20ms);
+    CHECK(first + second == "");
+    cancelled.cancel();
+    while (!cancelled.done()) uring.executor.run_one();
+    CHECK(first == "cancelled");
+    ::close(::accept(full.listener, nullptr, nullptr));
+    uring.executor.run();
+    CHECK(second == "0");
   }
 }
 

@@ -82,17 +82,18 @@ TEST_CASE("UringDriver: a thousand executors one after another work, and leave n
   CHECK(open_descriptors() == before);
 }
 
-bool become_nobody(rlim_t locked_bytes) {
-  constexpr uid_t nobody = 65534;
+// A user of this process's own: locked memory is counted by user, also what others have, or have had a moment ago.
+bool become_stranger(rlim_t locked_bytes) {
+  const auto stranger = static_cast<uid_t>(1'000'000 + ::getpid());
   const rlimit locked{locked_bytes, locked_bytes};
   return ::setrlimit(RLIMIT_MEMLOCK, &locked) == 0 && ::setgroups(0, nullptr) == 0 &&
-         ::setresgid(nobody, nobody, nobody) == 0 && ::setresuid(nobody, nobody, nobody) == 0;
+         ::setresgid(stranger, stranger, stranger) == 0 && ::setresuid(stranger, stranger, stranger) == 0;
 }
 
 TEST_CASE("UringDriver: a user without privileges makes a thousand executors one after another") {
   if (::getuid() != 0) return;  // nobody else can become another user
   CHECK(in_child([] {
-          if (!become_nobody(rlim_t{8} << 20U)) return 1;
+          if (!become_stranger(rlim_t{8} << 20U)) return 1;
           for (int i = 0; i < 1000; ++i) {
             UringExecutor uring;
             std::int64_t opened = -1;
@@ -108,7 +109,7 @@ TEST_CASE("UringDriver: a user without privileges makes a thousand executors one
 TEST_CASE("UringDriver: where locked memory is short, the ring is smaller, or the error names the limit") {
   if (::getuid() != 0) return;
   CHECK(in_child([] {
-          if (!become_nobody(64U << 10U)) return 1;
+          if (!become_stranger(64U << 10U)) return 1;
           try {
             UringExecutor uring({.submission_entries = 4096, .completion_entries = 32768});
             std::int64_t opened = -1;
@@ -120,7 +121,7 @@ TEST_CASE("UringDriver: where locked memory is short, the ring is smaller, or th
           }
         }) == 0);
   CHECK(in_child([] {
-          if (!become_nobody(4096)) return 1;
+          if (!become_stranger(4096)) return 1;
           try {
             UringExecutor uring;
           } catch (const std::system_error& error) {
