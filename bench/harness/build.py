@@ -32,6 +32,11 @@ def packages():
         print("bench: some peers are missing, and are left out", file=sys.stderr)
 
 
+def tool(name):
+    """A program that may lie where only root looks; None without it."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+
+
 def configure(build_dir):
     build_dir.mkdir(parents=True, exist_ok=True)
     run(ROOT / ".ci" / "configure", build_dir, "-Dbuildtype=release", "-Dtests=disabled", "-Dexamples=enabled",
@@ -82,6 +87,7 @@ class Programs:
         for peer in self.MICRO:
             if peer not in self.micro:
                 self.missing.setdefault(peer, "its Debian package is not installed")
+        self.missing |= {name: "it is not installed" for name in ("nginx", "haproxy", "wrk") if not tool(name)}
 
     def there(self, peer, kind):
         return peer not in self.missing and self.program(peer, kind).exists()

@@ -1,9 +1,10 @@
 """What differs between two runs beyond noise.
 
-The machine's speed drifts by more than what is looked for. So each round's figure of ours is first divided by that of code
-that is the same in both runs and was measured beside it: the case by hand, else the peers, else all cases by hand of the
-round together. A change counts when it is larger than FLOOR, than NOISE_FACTOR standard errors of both runs together, and
-than the quartiles of the rounds: figures of one build differ by a few per cent between runs, for whichever memory they got.
+The machine's speed drifts by more than what is looked for. So each round's figure of ours is first divided by that of
+code that is the same in both runs and was measured beside it: the case by hand, else the peers, else all cases by hand
+of the round together. A change counts when it is larger than FLOOR and than NOISE_FACTOR standard errors of both runs
+together, and when the quartiles of the rounds lie apart. FLOOR is there because figures of one build differ by a few per
+cent between runs, for whichever memory they got.
 """
 
 import dataclasses

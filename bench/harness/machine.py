@@ -5,11 +5,19 @@ import os
 import pathlib
 import platform
 import re
+import resource
 import subprocess
 
 # The last core is measured: the first serves most interrupts. What loads a server, and this program, has the first.
 CORES = sorted(os.sched_getaffinity(0))
 MEASURED, OTHER = CORES[-1], CORES[0]
+
+
+def raise_descriptor_limit():
+    """As many connections as the machine allows: the limit, which processes started from here inherit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
 
 
 def pinned(command, core=MEASURED):

@@ -91,13 +91,14 @@ def page(result):
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>bide: figures</title>',
         '<meta name="viewport" content="width=device-width">', f"<style>{STYLE}</style><h1>bide beside its peers</h1>",
         f"<p>{'<br>'.join(map(html.escape, table.heading(result)))}</p>",
-        f"<p><b>{sum(held)} of {len(held)} goals met.</b> Shorter is better. Figures are medians over the rounds, the line "
-        "across a bar's end is the middle half of the rounds.</p>",
+        f"<p><b>{sum(held)} of {len(held)} goals met.</b> Shorter is better. Figures are medians over the rounds, "
+        "the line across a bar's end is the middle half of the rounds.</p>",
         '<p class="key"><span style="background: var(--ours)"></span>bide<span style="background: var(--limit)"></span>'
         'by hand: the practical limit<span style="background: var(--peer)"></span>peers</p>',
     ]
     missed = [(case, told) for case in cases for met, told in table.goals(result, case) if not met]
-    parts += ["<ul>", *(f"<li>missed: {html.escape(case['title'] + ': ' + told)}</li>" for case, told in missed), "</ul>"]
+    listed = "".join(f"<li>missed: {html.escape(case['title'] + ': ' + told)}</li>" for case, told in missed)
+    parts.append(f"<ul>{listed}</ul>")
     if curves := list(curve_figures(result)):
         parts.append(f'<h2>Growth</h2><div class="cases">{"".join(curves)}</div>')
     for row in dict.fromkeys(case["row"] for case in cases):
