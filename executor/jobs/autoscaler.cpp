@@ -30,6 +30,10 @@ Duration sum(const std::array<Duration, priority_count>& durations) {
   return sum;
 }
 
+Autoscaler::Decision decided(std::uint32_t workers, Autoscaler::Rule rule) {
+  return {.workers = workers, .wanted = workers, .rule = rule};
+}
+
 MicroWorkers for_goals(const PoolLoad& load, const AutoscalerOptions& options) {
   MicroWorkers needed = 0;
   Duration work{};
@@ -91,6 +95,11 @@ Autoscaler::Decision Autoscaler::decide(const PoolLoad& load, Instant now) {
     if (decision.workers > options_.max_workers) decide_on(options_.max_workers, Rule::maximum);
   }
   if (decision.workers != load.workers) changed_ = now;
+  // What waits comes closer to its goal; the mean comes closer to the sample, until the difference counts as none.
+  const bool full = load.workers >= options_.max_workers;
+  const bool steady = slots(busy_ > sample ? busy_ - sample : sample - busy_) == 0;
+  decision.settled = decision.workers == load.workers && decision.wanted == load.workers && steady &&
+                     (full || sum(load.queued_work) == Duration::zero());
   last_ = decision;
   return decision;
 }
@@ -104,9 +113,9 @@ Autoscaler::Decision Autoscaler::wanted(const PoolLoad& load) const {
   const std::uint64_t plain = slots(std::max(by_load + by_backlog, by_goals));
   if (load.reserved > plain) rule = Rule::reservation;
   const std::uint64_t all = plain + load.reserved;
-  if (all < options_.min_workers) return {options_.min_workers, options_.min_workers, Rule::minimum};
-  if (all > options_.max_workers) return {options_.max_workers, options_.max_workers, Rule::maximum};
-  return {static_cast<std::uint32_t>(all), static_cast<std::uint32_t>(all), rule};
+  if (all < options_.min_workers) return decided(options_.min_workers, Rule::minimum);
+  if (all > options_.max_workers) return decided(options_.max_workers, Rule::maximum);
+  return decided(static_cast<std::uint32_t>(all), rule);
 }
 
 // A wish that a later one exceeds can't be the highest again.

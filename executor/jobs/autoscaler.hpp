@@ -71,6 +71,8 @@ class Autoscaler {
   struct Decision {
     std::uint32_t workers = 0;  // to have from now on
     std::uint32_t wanted = 0;   // without window, cooldown and steps
+    /// Time alone would change nothing: only another load could.
+    bool settled = false;
     Rule rule = Rule::load;
   };
 

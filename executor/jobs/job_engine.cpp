@@ -1,10 +1,19 @@
 #include <bide/executor/jobs/job_engine.hpp>
 
+#include <algorithm>
 #include <ctime>
 #include <stdexcept>
 #include <utility>
 
 namespace bide {
+
+namespace {
+
+Duration horizon(const JobPool& pool) {
+  return std::max(pool.options.autoscale->reservation_horizon, Duration::zero());
+}
+
+}  // namespace
 
 JobEngine::JobEngine(JobSchedulerOptions options)
     : options_(options),
@@ -127,6 +136,7 @@ void JobEngine::abandon() {
   closed_ = stopped_ = abandoned_ = true;
   recurrences_.clear();
   for (std::unique_ptr<JobPool>& pool : pools_) {
+    if (pool->scale_timer != nullptr) pool->scale_timer->clear();
     for (JobEntry* entry = pool->running.first(); entry != nullptr; entry = entry->next) {
       entry->cancel_requested = true;
       if (entry->in_thread) executor_->cancel(entry->thread_id);
@@ -202,8 +212,26 @@ void JobEngine::resource_changed(JobResource& resource) noexcept {
 // ---- autoscaling
 
 void JobEngine::autoscale(JobPool& pool, Instant now) {
-  if (now < pool.autoscaler->due()) return;
-  pool.workers = pool.autoscaler->decide(pool.load(now), now).workers;
+  Autoscaler& autoscaler = *pool.autoscaler;
+  if (now < autoscaler.due()) return;
+  const Autoscaler::Decision decision = autoscaler.decide(pool.load(now), now);
+  pool.workers = decision.workers;
+  if (pool.scale_timer == nullptr) pool.scale_timer = std::make_unique<ScaleTimer>(*this, pool);
+  // A settled pool is left alone until something happens to it, so that a job that hangs is told as a deadlock and
+  // not waited for in virtual time without end. A fixed start is announced by its reservation.
+  Instant next = autoscaler.due();
+  if (decision.settled) {
+    const auto later = [&](const auto& item) { return item.first > add_saturating(now, horizon(pool)); };
+    const auto coming = std::find_if(pool.reservations.begin(), pool.reservations.end(), later);
+    next = coming == pool.reservations.end() ? Instant::max() : add_saturating(coming->first, -horizon(pool));
+  }
+  pool.scale_timer->clear();
+  if (next != Instant::max() && !stopped_) pool.scale_timer->set(executor(), next);
 }
+
+void JobEngine::scale_is_due(JobPool& pool) { want_dispatch(pool); }
+
+void ScaleTimer::set(Executor& executor, Instant at) { arm(executor, at); }
+void ScaleTimer::due() noexcept { engine_.scale_is_due(pool_); }
 
 }  // namespace bide

@@ -90,6 +90,8 @@ class JobEngine {
   std::vector<PoolState> pool_states();
   const DecisionRing& decisions() const { return decisions_; }
   std::string explain(JobId earlier, JobId later) const;
+  const JobStatistics& statistics(std::string_view pool) const;
+  std::string metrics();
   WallTime wall_time(Instant instant);
   Instant instant_of(WallTime wall);
   const JobPool* find_pool(std::string_view name) const;
@@ -108,8 +110,10 @@ class JobEngine {
   void alarm_cleared() noexcept;
   void alarm_due(JobEntry& entry) noexcept;
   void resource_changed(JobResource& resource) noexcept;
+  void scale_is_due(JobPool& pool);
   void kept(JobEntry& entry);
   void not_kept(JobEntry& entry);
+  void rethrow_store_error() const;
   void wake(SchedulerWait& wait);
   void fail(SchedulerWait& wait, std::exception_ptr error);
   Executor& executor();
@@ -195,7 +199,6 @@ class JobEngine {
   bool busy() const;
   bool draining() const;
   void end_what_is_left();
-  void rethrow_store_error() const;
 
   JobSchedulerOptions options_;
   Executor* executor_ = nullptr;

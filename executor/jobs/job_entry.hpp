@@ -94,6 +94,7 @@ struct JobEntry final : QueueNode, private TimedCall {
   bool start_due = false;  // its fixed start has come
   bool known = false;      // by id: live or retained
   bool in_thread = false;  // an attempt's green thread lives
+  bool unkept = false;     // the store failed before it had the end, which the next process will not know of
   JobStatus decided{};     // with store `finished`: what it becomes once that is kept
   Urgency own{};
   JobId id = 0;

@@ -36,6 +36,7 @@ JobResult JobEngine::result_of(const JobEntry& entry) const {
 
 JobResult JobHandle::End::await_resume() const {
   finish();
+  if (handle_.entry_->unkept) handle_.entry_->engine->rethrow_store_error();
   return handle_.entry_->engine->result_of(*handle_.entry_);
 }
 

@@ -52,7 +52,8 @@ class JobHandle {
   /// `co_await handle`: how the job ended.
   ///
   /// Suspends: unless it has ended. Cancellation point: the job goes on.
-  /// Throws:   Cancelled, of the awaiting thread; a job that fails is a result.
+  /// Throws:   Cancelled, of the awaiting thread; what the store threw, if it failed before it had the end. A job
+  ///           that fails is a result.
   End operator co_await() const;
 
  private:

@@ -179,4 +179,17 @@ PoolLoad JobPool::load(Instant now) const {
   return load;
 }
 
+PoolGauges JobPool::gauges(Instant now) const {
+  PoolGauges gauges{.workers = workers, .running = running_count + leased_count};
+  for (std::size_t c = 0; c < priority_count; ++c) {
+    for (const JobEntry* entry = waiting[c].first(); entry != nullptr; entry = entry->next) {
+      if (entry->status != JobStatus::ready) continue;
+      ++gauges.queued[c];
+      gauges.longest_wait[c] = std::max(
+          gauges.longest_wait[c], subtract_saturating(now.time_since_epoch(), entry->own.waiting_since));
+    }
+  }
+  return gauges;
+}
+
 }  // namespace bide

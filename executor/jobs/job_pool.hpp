@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,13 +12,17 @@
 #include <bide/executor/jobs/autoscaler.hpp>
 #include <bide/executor/jobs/duration_estimate.hpp>
 #include <bide/executor/jobs/feasibility.hpp>
+#include <bide/executor/jobs/job_metrics.hpp>
 #include <bide/executor/jobs/job_queue.hpp>
 #include <bide/executor/jobs/job_statistics.hpp>
 #include <bide/executor/jobs/job_summary.hpp>
 #include <bide/executor/jobs/pool_options.hpp>
 #include <bide/executor/jobs/scheduler_waits.hpp>
+#include <bide/executor/timed_call.hpp>
 
 namespace bide {
+
+class JobPool;
 
 /// Waits of the engine, as they came.
 struct WaitList {
@@ -28,6 +33,20 @@ struct WaitList {
   bool empty() const { return first == nullptr; }
   void push_back(SchedulerWait& wait);
   void remove(SchedulerWait& wait);
+};
+
+/// Calls the engine when a pool's autoscaler is due though nothing has happened. It keeps no run from ending.
+class ScaleTimer final : private TimedCall {
+ public:
+  ScaleTimer(JobEngine& engine, JobPool& pool) : engine_(engine), pool_(pool) {}
+  void set(Executor& executor, Instant at);
+  void clear() noexcept { disarm(); }
+
+ private:
+  void due() noexcept override;
+
+  JobEngine& engine_;
+  JobPool& pool_;
 };
 
 /// A pool as the engine keeps it: its jobs by what they do, its bounds, its workers, and what it has learned.
@@ -59,6 +78,7 @@ class JobPool {
                           std::optional<Instant> deadline, Instant now) const;
   PoolState state(Instant now) const;
   PoolLoad load(Instant now) const;
+  PoolGauges gauges(Instant now) const;
 
   std::string name;
   PoolOptions options;
@@ -75,6 +95,7 @@ class JobPool {
   DurationEstimates estimates;
   JobStatistics statistics;
   std::optional<Autoscaler> autoscaler;
+  std::unique_ptr<ScaleTimer> scale_timer;  // from the first decision on
   bool dispatch_wanted = false;
   bool used = false;  // a job was submitted: the options are settled
 };

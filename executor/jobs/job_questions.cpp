@@ -1,5 +1,6 @@
 // What a scheduler answers: lists, feasibility, and why one job went before another.
 
+#include <stdexcept>
 #include <utility>
 
 #include <bide/executor/jobs/job_engine.hpp>
@@ -54,6 +55,22 @@ Feasibility JobEngine::feasibility(const Job& job) {
   const Instant deadline = deadline_of(job, at);
   return pool.feasibility(job.priority, urgency::latest_start(deadline.time_since_epoch(), estimate),
                           estimate, deadline == Instant::max() ? std::nullopt : std::optional(deadline), at);
+}
+
+const JobStatistics& JobEngine::statistics(std::string_view name) const {
+  const JobPool* const pool = find_pool(name);
+  if (pool == nullptr) throw std::invalid_argument("there is no pool '" + std::string(name) + "'");
+  return pool->statistics;
+}
+
+std::string JobEngine::metrics() {
+  const Instant at = now();
+  std::vector<PoolMetrics> metrics;
+  for (const std::unique_ptr<JobPool>& pool : pools_)
+    metrics.push_back({.name = pool->name, .statistics = &pool->statistics, .gauges = pool->gauges(at)});
+  PrometheusText text;
+  append_metrics(text, metrics, at);
+  return text.text();
 }
 
 std::vector<PoolState> JobEngine::pool_states() {

@@ -131,6 +131,7 @@ void JobEngine::kept(JobEntry& entry) {
 void JobEngine::not_kept(JobEntry& entry) {
   const bool finished = entry.store == JobEntry::Store::finished;
   entry.store = JobEntry::Store::idle;
+  entry.unkept = true;
   stopped_ = true;
   quiet_.set();
   if (finished) {

@@ -75,6 +75,13 @@ std::vector<Decision> JobScheduler::decisions() const { return engine_->decision
 std::string JobScheduler::explain(JobId earlier, JobId later) const {
   return engine_->explain(earlier, later);
 }
+ClassStatistics JobScheduler::statistics(std::string_view pool, Priority priority) const {
+  return engine_->statistics(pool).total(priority);
+}
+ClassStatistics JobScheduler::recent_statistics(std::string_view pool, Priority priority) const {
+  return engine_->statistics(pool).recent(priority, engine_->now());
+}
+std::string JobScheduler::metrics() const { return engine_->metrics(); }
 WallTime JobScheduler::wall_time(Instant instant) const { return engine_->wall_time(instant); }
 Instant JobScheduler::instant(WallTime wall) const { return engine_->instant_of(wall); }
 

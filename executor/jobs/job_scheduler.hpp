@@ -15,6 +15,7 @@
 #include <bide/executor/jobs/job.hpp>
 #include <bide/executor/jobs/job_handle.hpp>
 #include <bide/executor/jobs/job_refused.hpp>
+#include <bide/executor/jobs/job_statistics.hpp>
 #include <bide/executor/jobs/job_store.hpp>
 #include <bide/executor/jobs/job_summary.hpp>
 #include <bide/executor/jobs/lease.hpp>
@@ -156,6 +157,13 @@ class JobScheduler {
   std::vector<Decision> decisions() const;
   /// A sentence: why `earlier` was dispatched before `later`, with both scores, or why the question does not arise.
   std::string explain(JobId earlier, JobId later) const;
+
+  /// What happened to the jobs of the class since the start, and in the last few minutes (JobStatistics).
+  /// Throws: std::invalid_argument, no such pool.
+  ClassStatistics statistics(std::string_view pool, Priority priority) const;
+  ClassStatistics recent_statistics(std::string_view pool, Priority priority) const;
+  /// For Prometheus, "text/plain; version=0.0.4": the families bide_jobs_* of job_metrics.hpp.
+  std::string metrics() const;
 
   WallTime wall_time(Instant instant) const;
   Instant instant(WallTime wall) const;

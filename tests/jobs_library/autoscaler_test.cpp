@@ -147,6 +147,29 @@ TEST_CASE("Autoscaler: goes down only to the highest wish of the window, and aft
   CHECK(run(cooling, {5, 2, 2, 2, 1, 6, 1}) == Counts{5, 5, 5, 2, 2, 6, 6});
 }
 
+TEST_CASE("Autoscaler: is settled once time alone would change nothing") {
+  AutoscalerOptions fading = options();
+  fading.ewma_alpha = 500;
+  fading.max_workers = 8;
+  Autoscaler autoscaler(fading);
+  CHECK_FALSE(autoscaler.decide({.workers = 0, .busy = 0, .queued_work = {1s}}, start).settled);
+  CHECK_FALSE(autoscaler.decide({.workers = 1, .busy = 1}, start + 1s).settled);
+  Instant now = start + 2s;
+  std::uint32_t workers = 1;
+  bool settled = false;
+  for (; !settled && now < start + 60s; now += 1s) {
+    const auto decision = autoscaler.decide({.workers = workers, .busy = 0}, now);
+    workers = decision.workers;
+    settled = decision.settled;
+  }
+  CHECK(settled);
+  CHECK(workers == 0);
+  CHECK(now < start + 15s);
+  CHECK_FALSE(autoscaler.decide({.workers = 4, .busy = 4, .queued_work = {1s}}, now).settled);
+  for (int n = 0; n < 20; ++n) autoscaler.decide({.workers = 8, .busy = 8, .queued_work = {1h}}, now += 1s);
+  CHECK(autoscaler.decide({.workers = 8, .busy = 8, .queued_work = {1h}}, now + 1s).settled);
+}
+
 TEST_CASE("Autoscaler: says the same until it is due, and adds up what workers cost") {
   AutoscalerOptions paid = options();
   paid.interval = 10s;
