@@ -105,6 +105,12 @@ Task<> in_shield(Balance& balance, Inner inner) { co_await shielded(inner(balanc
 Task<> in_outcome(Balance& balance, Inner inner) { static_cast<void>(co_await outcome(inner(balance))); }
 Task<> in_when_all(Balance& balance, Inner inner) { co_await when_all(inner(balance), works(balance, 2ms)); }
 Task<> in_when_any(Balance& balance, Inner inner) { co_await when_any(inner(balance), works(balance, 3ms)); }
+Task<> in_when_any_success(Balance& balance, Inner inner) {
+  try {
+    co_await when_any_success(fails(balance, 2ms), inner(balance));
+  } catch (const std::runtime_error&) {  // an error goes before the cancel
+  }
+}
 Task<> in_settled(Balance& balance, Inner inner) {
   co_await when_all_settled(inner(balance), fails(balance, 2ms));
 }
@@ -124,11 +130,17 @@ struct Combinator {
   const char* name;
   Task<> (*around)(Balance&, Inner);
 };
-constexpr Combinator combinators[] = {{"timeout", in_timeout},   {"try_timeout", in_try_timeout},
-                                      {"deadline", in_deadline}, {"shielded", in_shield},
-                                      {"outcome", in_outcome},   {"when_all", in_when_all},
-                                      {"when_any", in_when_any}, {"settled", in_settled},
-                                      {"group", in_group},       {"failing group", in_failing_group}};
+constexpr Combinator combinators[] = {{"timeout", in_timeout},
+                                      {"try_timeout", in_try_timeout},
+                                      {"deadline", in_deadline},
+                                      {"shielded", in_shield},
+                                      {"outcome", in_outcome},
+                                      {"when_all", in_when_all},
+                                      {"when_any", in_when_any},
+                                      {"when_any_success", in_when_any_success},
+                                      {"settled", in_settled},
+                                      {"group", in_group},
+                                      {"failing group", in_failing_group}};
 
 auto scenario_of(Inner task) {
   return [task](Executor& executor) {

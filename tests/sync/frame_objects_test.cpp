@@ -113,3 +113,46 @@ TEST_CASE("Frames: what is passed inside a co_await expression is destroyed once
   CHECK(got == std::vector<int>(11, size));
   CHECK(text.use_count() == 1);
 }
+
+// Siblings of Z2: the same one inside the other, as one expression, and results that own.
+TEST_CASE("Frames: combinators and arms inside one another are destroyed once") {
+  auto text = std::make_shared<Text>("a text that is too long for the small buffer");
+  const int size = static_cast<int>(text->size());
+  std::vector<int> got;
+  {
+    Executor executor(virtual_time);
+    executor.submit({}, [&]() -> Task<> {
+      using Shared = std::shared_ptr<Text>;
+      Channel<Shared> channel(2);
+      Mutex mutex;
+      const auto owner = [](Shared shared) -> Task<Shared> {
+        co_await Yield();
+        co_return shared;
+      };
+      got.push_back((co_await shielded(timeout(1s, outcome(timeout(1s, length(text)))))).value());
+      got.push_back(std::get<0>((co_await when_any(length(text), timeout(1s, length(text)))).value));
+      got.push_back(std::get<1>((co_await when_any_success(shielded(Sleep(1s)), length(text))).value));
+      co_await timeout(1s, channel.send(text));
+      const auto received = co_await try_timeout(1s, select(receiving(channel), Sleep(1s)));
+      got.push_back(static_cast<int>((*std::get<0>(received->value))->size()));
+      co_await when_all(channel.send(text), timeout(1s, channel.send(Shared(text))));
+      const auto [first, second] = co_await when_all(channel.receive(), timeout(1s, channel.receive()));
+      got.push_back(static_cast<int>((*first)->size()));
+      got.push_back(static_cast<int>((*second)->size()));
+      std::vector<Task<Shared>> tasks;
+      tasks.push_back(owner(text));
+      tasks.push_back(owner(std::move(*first)));
+      for (Outcome<Shared>& each : co_await when_all_settled(std::move(tasks))) {
+        got.push_back(static_cast<int>(each.value()->size()));
+      }
+      (co_await timeout(1s, mutex.lock())).unlock();
+      const auto selected = co_await timeout(1s, select([&] { return mutex.lock(); }, receiving(channel)));
+      got.push_back(selected.index == 0 && mutex.locked() ? size : 0);
+      got.push_back(static_cast<int>((co_await timeout(1s, submit({}, owner, text)))->size()));
+      got.push_back(static_cast<int>((co_await deadline(now() + 1s, with_task_group(member, text)))));
+    });
+    executor.run();
+  }
+  CHECK(got == std::vector<int>(11, size));
+  CHECK(text.use_count() == 1);
+}
