@@ -74,6 +74,7 @@ void JobEngine::serve_submitters(JobPool& pool) {
       auto& wait = static_cast<SubmitJob&>(*waits.first);
       waits.remove(wait);
       --submitter_count_;
+      wait.its_turn_ = true;
       try {
         if (place(wait.job_, &wait, wait.entry_) == Placed::now) wake(wait);
       } catch (...) {
@@ -107,9 +108,8 @@ JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed)
     if (!job.after.empty()) check_parents(job, pool);
     if (!job.key.empty()) refuse_cycle(job);
     check_feasible(job, pool, now());
-    bool behind = false;
-    for (auto c = static_cast<std::size_t>(job.priority); submitter_count_ != 0 && c < priority_count; ++c)
-      behind |= !pool.submitters[c].empty();
+    const bool behind =
+        submitter_count_ != 0 && (wait == nullptr || !wait->its_turn_) && pool.waits_for_room(job.priority);
     if (behind || !room_for(pool, job.priority)) {
       if (pool.options.overflow == Overflow::wait && wait != nullptr) {
         pool.submitters[static_cast<std::size_t>(job.priority)].push_back(*wait);

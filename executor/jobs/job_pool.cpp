@@ -61,11 +61,25 @@ bool JobPool::has_room(Priority priority) const {
   return waiting_count < bounds.in_all && kept < bounds.in_all - waiting_count;
 }
 
+bool JobPool::waits_for_room(Priority priority) const {
+  for (std::size_t c = index(priority); c < priority_count; ++c)
+    if (!submitters[c].empty()) return true;
+  return false;
+}
+
 JobEntry* JobPool::victim(Priority newcomer) const {
-  if (options.overflow == Overflow::shed_oldest) return waiting[index(Priority::low)].first();
+  // A job whose record is being written is not at hand.
+  const auto at_hand = [](const JobEntry* entry) { return entry->store == JobEntry::Store::idle; };
+  if (options.overflow == Overflow::shed_oldest) {
+    JobEntry* entry = waiting[index(Priority::low)].first();
+    while (entry != nullptr && !at_hand(entry)) entry = entry->next;
+    return entry;
+  }
   if (options.overflow != Overflow::shed_lowest) return nullptr;
   for (std::size_t c = 0; c < index(newcomer); ++c) {
-    if (!waiting[c].empty()) return waiting[c].last();
+    JobEntry* entry = waiting[c].last();
+    while (entry != nullptr && !at_hand(entry)) entry = entry->previous;
+    if (entry != nullptr) return entry;
   }
   return nullptr;
 }

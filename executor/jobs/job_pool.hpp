@@ -58,6 +58,8 @@ class JobPool {
 
   /// A job of the class may be added without breaking a bound of the pool.
   bool has_room(Priority priority) const;
+  /// A submitter of the class or a higher one waits.
+  bool waits_for_room(Priority priority) const;
   /// Who makes room for a job of the class, by the overflow rule; null: nobody.
   JobEntry* victim(Priority newcomer) const;
 

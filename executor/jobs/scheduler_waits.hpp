@@ -60,6 +60,7 @@ class [[nodiscard]] SubmitJob final : public SchedulerWait {
   friend class JobEngine;
   Job job_;
   JobEntry* entry_ = nullptr;
+  bool its_turn_ = false;  // it has waited, and nobody is before it any more
 };
 
 /// The await of JobScheduler::lease.

@@ -59,8 +59,9 @@ SCENARIO("R1, R3: attempts come after .5, 1, 2, 4, 8, 16, 30 s, and the last fai
   std::vector<Instant> starts;
   JobResult result;
   in_virtual_time([&](JobScheduler& scheduler) { return r1(scheduler, &starts, &result); });
-  CHECK(starts == std::vector<Instant>{Instant(0s), Instant(500ms), Instant(1500ms), Instant(3500ms), Instant(7500ms),
-                                       Instant(15500ms), Instant(31500ms), Instant(61500ms)});
+  CHECK(starts == std::vector<Instant>{Instant(0s), Instant(500ms), Instant(1500ms), Instant(3500ms),
+                                       Instant(7500ms), Instant(15500ms), Instant(31500ms),
+                                       Instant(61500ms)});
   CHECK(result.status == JobStatus::dead_lettered);
   CHECK(result.attempts == 8);
   CHECK(result.outcome.text() == "not yet");
@@ -69,8 +70,8 @@ SCENARIO("R1, R3: attempts come after .5, 1, 2, 4, 8, 16, 30 s, and the last fai
 namespace {
 Task<> statuses(JobScheduler& scheduler, std::vector<std::string>* seen) {
   const auto note = [seen](const char* what, const JobResult& result) {
-    seen->push_back(std::string(what) + ": " + to_string(result.status) + ", " + std::to_string(result.attempts) +
-                    ", " + result.outcome.text());
+    seen->push_back(std::string(what) + ": " + to_string(result.status) + ", " +
+                    std::to_string(result.attempts) + ", " + result.outcome.text());
   };
   std::vector<Instant> starts;
   Job second = retrying(2, 3, starts);
@@ -110,7 +111,8 @@ namespace {
 Task<> r10(JobScheduler& scheduler, std::vector<JobStatus>* ends) {
   JobHandle parent = co_await scheduler.submit(Job(ends_with, JobOutcome::retryable("no")));
   std::vector<JobHandle> handles;
-  for (const Dependency::On on : {Dependency::On::failure, Dependency::On::success, Dependency::On::completion}) {
+  for (const Dependency::On on :
+       {Dependency::On::failure, Dependency::On::success, Dependency::On::completion}) {
     Job child(takes, Duration(1s));
     child.after.emplace_back(parent.id(), on);
     handles.push_back(co_await scheduler.submit(std::move(child)));
