@@ -61,9 +61,12 @@ struct Repost {
     if (left > 0) executor.post(Repost{executor, left - 1}, static_cast<Priority>(left % 4));
   }
 };
-void post(Executor& executor, std::int64_t count) {
+Task<> posts(std::int64_t count) {
+  Executor& executor = Executor::current();
   for (std::int64_t i = 0; i < threads; ++i) executor.post(Repost{executor, count / threads});
+  co_return;
 }
+void post(Executor& executor, std::int64_t count) { executor.submit(posts(count)); }
 
 Task<> sleeps(std::uint64_t seed, std::int64_t count) {
   test::Random random(seed);

@@ -50,14 +50,14 @@ def build():
     run("ninja", "-C", build_dir, "bench-programs", *EXAMPLES)
 
 
-def built_by(tool, folder, build_dir):
+def built_by(compiler, folder, build_dir):
     """Programs of another language, built in the build directory: None, or why there are none."""
     source = ROOT / "bench" / "peers" / folder
     target = build_dir / "bench" / "peers" / folder
-    if not shutil.which(tool):
-        return f"{tool} is not installed"
+    if not shutil.which(compiler):
+        return f"{compiler} is not installed"
     try:
-        if tool == "go":
+        if compiler == "go":
             environment = dict(os.environ, GOPROXY="off", GOFLAGS="-mod=mod")
             run("go", "build", "-o", target / "go_bench", ".", cwd=source, env=environment)
             run("go", "build", "-o", target / "go_echo", "./echo", cwd=source, env=environment)
@@ -78,8 +78,8 @@ class Programs:
     def __init__(self, build_dir, built=False):
         self.bench = build_dir / "bench"
         self.missing = {}
-        for peer, tool in (("go", "go"), ("tokio", "cargo")):
-            if not built and (why := built_by(tool, peer, build_dir)):
+        for peer, compiler in (("go", "go"), ("tokio", "cargo")):
+            if not built and (why := built_by(compiler, peer, build_dir)):
                 self.missing[peer] = why
         self.micro = {OURS: sorted(self.bench.glob("*_bench"))}
         self.micro |= {peer: [self.program(peer, "bench")] for peer in self.MICRO if self.there(peer, "bench")}

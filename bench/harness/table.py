@@ -20,10 +20,10 @@ def number(value, unit):
 def value_of(result, case, goal):
     """(our figure as a part of the goal, text); None where the peer is missing."""
     ours = case["peers"][OURS]["rounds"]
-    if "at_most" in goal or not goal:
-        bound = goal.get("at_most", 0)
-        worst = figures.median(ours) / bound if bound else float(figures.median(ours) > 0) * 2
-        return worst, f"at most {number(bound, case['unit'])}"
+    if "at_most" in goal:
+        bound = goal["at_most"]
+        part = figures.median(ours) / bound if bound else 2.0 * (figures.median(ours) > 0)
+        return part, f"at most {number(bound, case['unit'])}"
     against = goal["against"]
     if against.startswith("case:"):
         other = next((one for one in result["cases"] if one["key"] == against[5:]), None)
