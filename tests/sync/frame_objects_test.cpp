@@ -148,7 +148,7 @@ TEST_CASE("Frames: combinators and arms inside one another are destroyed once") 
       (co_await timeout(1s, mutex.lock())).unlock();
       const auto selected = co_await timeout(1s, select([&] { return mutex.lock(); }, receiving(channel)));
       got.push_back(selected.index == 0 && mutex.locked() ? size : 0);
-      got.push_back(static_cast<int>((co_await timeout(1s, submit({}, owner, text)))->size()));
+      got.push_back(static_cast<int>((co_await timeout(1s, submit(owner(text))))->size()));
       got.push_back(static_cast<int>((co_await deadline(now() + 1s, with_task_group(member, text)))));
     });
     executor.run();
