@@ -36,12 +36,12 @@ void recent(PrometheusText& text, std::span<const PoolMetrics> pools, Instant no
   constexpr struct {
     const char* text;
     std::uint32_t per_mille;
-  } quantiles[] = {{"0.5", 500}, {"0.9", 900}, {"0.99", 990}};
+  } percentiles[] = {{"50", 500}, {"90", 900}, {"99", 990}};
   for_each_class(pools, [&](const PoolMetrics& pool, Priority priority) {
     const ClassStatistics statistics = pool.statistics->recent(priority, now);
-    for (const auto& quantile : quantiles) {
-      text.sample({{"pool", pool.name}, {"class", to_string(priority)}, {"quantile", quantile.text}},
-                  (statistics.*member).quantile(quantile.per_mille));
+    for (const auto& percentile : percentiles) {
+      text.sample({{"pool", pool.name}, {"class", to_string(priority)}, {"percentile", percentile.text}},
+                  (statistics.*member).quantile(percentile.per_mille));
     }
   });
 }
@@ -80,10 +80,11 @@ void append_metrics(PrometheusText& text, std::span<const PoolMetrics> pools, In
   text.family("bide_jobs_lateness_seconds", Type::histogram,
               "From the deadline to the end, of jobs that ended late.");
   totals(text, pools, &ClassStatistics::lateness);
-  text.family("bide_jobs_recent_wait_seconds", Type::gauge, "Quantiles of the wait in the last few minutes.");
+  text.family("bide_jobs_recent_wait_seconds", Type::gauge,
+              "Percentiles of the wait in the last few minutes.");
   recent(text, pools, now, &ClassStatistics::wait);
   text.family("bide_jobs_recent_run_seconds", Type::gauge,
-              "Quantiles of the run time in the last few minutes.");
+              "Percentiles of the run time in the last few minutes.");
   recent(text, pools, now, &ClassStatistics::run);
 
   text.family("bide_jobs_queued", Type::gauge, "Jobs that are ready and wait for a worker.");

@@ -149,5 +149,7 @@ TEST_CASE("append_metrics: every family has a sample for each pool and class, an
   CHECK(scrape.value("bide_jobs_missed_deadlines_total", {{"pool", "main"}, {"class", "high"}}) == "1");
   CHECK(scrape.value("bide_jobs_lateness_seconds_sum", {{"pool", "main"}, {"class", "high"}}) == "1");
   CHECK(scrape.value("bide_jobs_longest_wait_seconds", {{"pool", "main"}, {"class", "low"}}) == "90");
+  CHECK(scrape.value("bide_jobs_recent_wait_seconds",
+                     {{"pool", "main"}, {"class", "high"}, {"percentile", "99"}}) == "3");
   CHECK(scrape.value("bide_jobs_workers", {{"pool", "main"}}) == "7");
 }
