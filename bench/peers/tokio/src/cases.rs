@@ -1,13 +1,12 @@
 //! Each case does its work once, and returns how many operations that was, and the bytes that it held.
 
-use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, Notify};
 use tokio::time::{sleep, timeout};
 
-use crate::counting::resident_bytes;
+use crate::counting::{black_box, resident_bytes};
 
 const ROUNDS: u64 = 10_000;
 

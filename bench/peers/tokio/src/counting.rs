@@ -35,3 +35,10 @@ pub fn resident_bytes() -> f64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     text.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() * 4096.0
 }
+
+/// A value that the compiler knows nothing of. std::hint has one only since Rust 1.66.
+pub fn black_box<T>(value: T) -> T {
+    let copy = unsafe { std::ptr::read_volatile(&value) };
+    std::mem::forget(value);
+    copy
+}

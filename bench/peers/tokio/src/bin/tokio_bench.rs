@@ -31,7 +31,7 @@ fn options() -> Options {
 
 /// Of a filter `^NAME(...)?$` the name: there are no regular expressions in the standard library.
 fn name_in(filter: &str) -> &str {
-    let name = filter.trim_start_matches('^');
+    let name = filter.trim_start_matches('^').trim_end_matches('$');
     name.split_once('(').map_or(name, |(name, _)| name)
 }
 
