@@ -14,7 +14,7 @@ namespace bide::bench {
 
 constexpr std::size_t block_bytes = 4096;
 constexpr std::uint64_t blocks = 4096;
-constexpr std::int64_t reads_in_all = 64'000;
+constexpr std::int64_t reads_in_all = 16'000;
 
 /// 16 MiB that are in the page cache.
 class CachedFile {

@@ -104,7 +104,7 @@ fn random_below(state: &mut u64, bound: u64) -> u64 {
 
 /// tokio's timers know milliseconds alone: longer sleeps, so that as few as elsewhere fall together.
 fn virtual_sleep(threads: u64) -> (u64, f64) {
-    let each = (1_000_000 / threads).clamp(1, 1000);
+    let each = (100_000 / threads).clamp(1, 1000);
     let paused = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     paused.block_on(async {
         let tasks: Vec<_> = (0..threads)
