@@ -96,6 +96,9 @@ void append_metrics(PrometheusText& text, std::span<const PoolMetrics> pools, In
   for (const PoolMetrics& pool : pools) text.sample({{"pool", pool.name}}, pool.gauges.running);
   text.family("bide_jobs_workers", Type::gauge, "Workers of the pool.");
   for (const PoolMetrics& pool : pools) text.sample({{"pool", pool.name}}, pool.gauges.workers);
+  text.family("bide_jobs_cost_millionths_total", Type::counter,
+              "What the workers of a pool that scales have cost.");
+  for (const PoolMetrics& pool : pools) text.sample({{"pool", pool.name}}, pool.gauges.cost);
 }
 
 }  // namespace bide

@@ -14,6 +14,7 @@ namespace bide {
 struct PoolGauges {
   std::uint64_t workers = 0;
   std::uint64_t running = 0;
+  std::uint64_t cost = 0;  // of the workers so far, in millionths (AutoscalerOptions::cost_per_worker_second)
   std::array<std::uint64_t, priority_count> queued{};
   /// How long the job has been ready that has been for longest, by class: an alarm on it tells of starvation.
   std::array<Duration, priority_count> longest_wait{};

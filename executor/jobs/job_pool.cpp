@@ -194,7 +194,9 @@ PoolLoad JobPool::load(Instant now) const {
 }
 
 PoolGauges JobPool::gauges(Instant now) const {
-  PoolGauges gauges{.workers = workers, .running = running_count + leased_count};
+  PoolGauges gauges{.workers = workers,
+                    .running = running_count + leased_count,
+                    .cost = autoscaler ? autoscaler->cost() : 0};
   for (std::size_t c = 0; c < priority_count; ++c) {
     for (const JobEntry* entry = waiting[c].first(); entry != nullptr; entry = entry->next) {
       if (entry->status != JobStatus::ready) continue;

@@ -138,7 +138,7 @@ TEST_CASE("append_metrics: every family has a sample for each pool and class, an
   append_metrics(text, pools, Instant(6s));
   const Scrape scrape = parse(std::regex_replace(text.text(), std::regex("\\+Inf"), "999"));
 
-  CHECK(scrape.types.size() == 14);
+  CHECK(scrape.types.size() == 15);
   std::set<std::pair<std::string, std::map<std::string, std::string>>> seen;
   for (const Sample& sample : scrape.samples) CHECK(seen.emplace(sample.name, sample.labels).second);
   for (const auto& [name, type] : scrape.types) CHECK((name.ends_with("_total") == (type == "counter")));

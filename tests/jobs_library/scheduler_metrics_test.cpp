@@ -1,6 +1,7 @@
 // What a scheduler makes of its parts: workers that follow the load, statistics, and a store that fails.
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,7 @@ struct Seen {
   Duration took{};
   std::size_t most_workers = 0;
   std::size_t workers_later = 0;
+  std::string metrics_later;
   ClassStatistics total;
   std::string metrics;
 };
@@ -40,7 +42,8 @@ PoolOptions scaled() {
                                         .stabilisation_window = 5s,
                                         .cooldown = 1s,
                                         .max_step_up_ratio = 0,
-                                        .max_step_up = 1};
+                                        .max_step_up = 1,
+                                        .cost_per_worker_second = 1'000'000};
   return options;
 }
 
@@ -60,6 +63,7 @@ Task<> forty_jobs(JobScheduler& scheduler, Seen* seen) {
   seen->metrics = scheduler.metrics();
   co_await Sleep(1min);
   seen->workers_later = scheduler.pools()[0].workers;
+  seen->metrics_later = scheduler.metrics();
 }
 
 Task<JobOutcome> hangs(JobContext&) {
@@ -135,6 +139,12 @@ TEST_CASE("JobScheduler: the workers of a pool follow its load, and go when it i
   CHECK(seen.took > 40s);
   CHECK(seen.took < 60s);  // one worker needs 160 s
   CHECK(seen.workers_later == 1);
+  const std::string cost = "bide_jobs_cost_millionths_total{pool=\"default\"} ";
+  const std::size_t place = seen.metrics_later.find(cost);
+  REQUIRE(place != std::string::npos);
+  const std::uint64_t millionths = std::stoull(seen.metrics_later.substr(place + cost.size()));
+  CHECK(millionths >= 160'000'000);  // 40 jobs of 4 s, at one a worker's second
+  CHECK(millionths < 240'000'000);
 }
 
 TEST_CASE("JobScheduler: workers that follow the load hide no deadlock") {
