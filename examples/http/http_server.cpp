@@ -13,6 +13,7 @@
 
 #include "byte_range.hpp"
 #include "http_date.hpp"
+#include "http_status.hpp"
 #include "target_path.hpp"
 
 namespace bide_http {
@@ -24,41 +25,6 @@ namespace {
 constexpr std::size_t chunk_bytes = 64 * 1024;
 constexpr Duration linger = std::chrono::seconds(2);  // for a client that is refused
 constexpr std::string_view status_path = "-/status";
-
-std::string_view reason(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 206:
-      return "Partial Content";
-    case 301:
-      return "Moved Permanently";
-    case 304:
-      return "Not Modified";
-    case 400:
-      return "Bad Request";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 413:
-      return "Content Too Large";
-    case 414:
-      return "URI Too Long";
-    case 416:
-      return "Range Not Satisfiable";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Internal Server Error";
-  }
-}
 
 void append(std::string& text, std::uint64_t number) {
   char digits[20];
@@ -187,7 +153,7 @@ void HttpServer::begin_head(Exchange& exchange, int status) {
   out += "HTTP/1.1 ";
   append(out, static_cast<std::uint64_t>(status));
   out += ' ';
-  out += reason(status);
+  out += reason_phrase(status);
   out += "\r\nServer: bide-http\r\nDate: ";
   out += date_;
   out += exchange.goes_on ? "\r\nConnection: keep-alive\r\n" : "\r\nConnection: close\r\n";
@@ -209,7 +175,7 @@ void HttpServer::respond_with_text(Exchange& exchange, int status, std::string_v
 
 void HttpServer::respond_with_error(Exchange& exchange, int status, std::string_view more_headers) {
   std::string body = std::to_string(status) + " ";
-  body += reason(status);
+  body += reason_phrase(status);
   body += '\n';
   respond_with_text(exchange, status, "text/plain; charset=utf-8", body, more_headers);
 }

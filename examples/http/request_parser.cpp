@@ -7,7 +7,7 @@
 
 namespace bide_http {
 
-RequestParser::RequestParser() {
+RequestParser::RequestParser(Bodies bodies) : bodies_(bodies) {
   ::http_parser_init(&parser_, HTTP_REQUEST);
   parser_.data = this;
 }
@@ -19,6 +19,10 @@ std::string* RequestParser::value_for_header() {
       {"If-Range", &request_.if_range},
       {"If-None-Match", &request_.if_none_match},
       {"If-Modified-Since", &request_.if_modified_since},
+      {"Host", &request_.host},
+      {"Origin", &request_.origin},
+      {"Content-Type", &request_.content_type},
+      {"Authorization", &request_.authorization},
   };
   for (const auto& [name, value] : known) {
     if (::strcasecmp(field_.c_str(), name) == 0) return value;
@@ -84,18 +88,22 @@ const http_parser_settings& RequestParser::callbacks() {
       }
       return 0;
     };
-    made.on_body = [](http_parser* parser, const char*, std::size_t size) {
+    made.on_body = [](http_parser* parser, const char* text, std::size_t size) {
       RequestParser& self = of(parser);
       self.body_bytes_ += size;
-      if (self.body_bytes_ <= most_body_bytes) return 0;
-      self.refused_ = 413;
-      return -1;
+      if (self.body_bytes_ > most_body_bytes) {
+        self.refused_ = 413;
+        return -1;
+      }
+      if (self.bodies_ == Bodies::keep) self.request_.body.append(text, size);
+      return 0;
     };
     made.on_message_complete = [](http_parser* parser) {
       RequestParser& self = of(parser);
       Request& request = self.request_;
       if (parser->method == HTTP_GET) request.method = Request::Method::get;
       if (parser->method == HTTP_HEAD) request.method = Request::Method::head;
+      request.method_name = ::http_method_str(static_cast<http_method>(parser->method));
       request.keep_alive = ::http_should_keep_alive(parser) != 0;
       self.complete_ = true;
       self.begun_ = false;

@@ -19,7 +19,16 @@ struct Request {
   std::string if_range;
   std::string if_none_match;
   std::string if_modified_since;
+  std::string host;
+  std::string origin;
+  std::string content_type;
+  std::string authorization;
+  std::string method_name;  // as it was sent
+  std::string body;         // for Bodies::keep
 };
+
+/// What becomes of a request's body; its bound is the same either way.
+enum class Bodies { discard, keep };
 
 /// Reads HTTP/1.x requests from bytes as they come, one after the other, with limits on what a client may send.
 class RequestParser {
@@ -27,7 +36,7 @@ class RequestParser {
   static constexpr std::size_t most_head_bytes = 16 * 1024;
   static constexpr std::size_t most_body_bytes = 1024 * 1024;
 
-  RequestParser();
+  explicit RequestParser(Bodies bodies = Bodies::discard);
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
@@ -52,6 +61,7 @@ class RequestParser {
   static const http_parser_settings& callbacks();
 
   http_parser parser_{};
+  Bodies bodies_;
   Request request_;
   std::string field_;
   std::string value_;

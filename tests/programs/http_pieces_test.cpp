@@ -159,6 +159,28 @@ TEST_CASE("RequestParser: refuses what is no request, or too much of one") {
   }
 }
 
+TEST_CASE("RequestParser: bodies are kept where that is asked for, for one request each") {
+  const std::string_view text =
+      "PATCH /a HTTP/1.1\r\nContent-Type: text/plain\r\nOrigin: http://b\r\nContent-Length: 3\r\n\r\none"
+      "POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n";
+  for (const bide_http::Bodies bodies : {bide_http::Bodies::keep, bide_http::Bodies::discard}) {
+    bide_http::RequestParser parser(bodies);
+    std::vector<std::string> found;
+    std::string_view coming = text;
+    while (!coming.empty()) {
+      coming.remove_prefix(parser.feed(bide::bytes_of(coming.substr(0, 1))));
+      if (!parser.complete()) continue;
+      const bide_http::Request& request = parser.request();
+      found.push_back(request.method_name + " " + request.content_type + " " + request.origin + " " +
+                      request.body);
+    }
+    const bool keeps = bodies == bide_http::Bodies::keep;
+    CHECK(found ==
+          std::vector<std::string>{keeps ? "PATCH text/plain http://b one" : "PATCH text/plain http://b ",
+                                   keeps ? "POST   two" : "POST   "});
+  }
+}
+
 TEST_CASE("RequestParser: noise breaks nothing") {
   bide::test::Random random(11);
   const std::string_view seed = "GET /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
