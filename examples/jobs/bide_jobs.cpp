@@ -5,7 +5,9 @@
 #include "explain.hpp"
 #include "input_error.hpp"
 #include "progress_bar.hpp"
+#include "real_run.hpp"
 #include "report.hpp"
+#include "subcommands.hpp"
 #include "timeline.hpp"
 #include "trace.hpp"
 
@@ -16,11 +18,10 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <optional>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bide_jobs {
@@ -60,14 +61,6 @@ std::vector<Run> replay_each(const Command& command, const Workload& workload,
   return runs;
 }
 
-void write_timeline_file(const std::string& path, const Workload& workload, const std::vector<Run>& runs) {
-  std::ofstream file(path, std::ios::binary);
-  if (!file) throw InputError("--timeline", path + " can't be opened: " + std::strerror(errno));
-  write_timeline(file, workload, runs);
-  file.close();
-  if (!file) throw std::runtime_error(path + " can't be written");
-}
-
 void write_result(const Command& command, const Workload& workload, std::chrono::nanoseconds reading_time) {
   bool compares = command.output == Output::comparison || command.output == Output::comparison_json;
   std::vector<Policy> policies = {command.policy};
@@ -99,18 +92,37 @@ void write_result(const Command& command, const Workload& workload, std::chrono:
       return write_comparison(std::cout, workload, runs);
     case Output::comparison_json:
       return write_json(std::cout, workload, runs);
+    case Output::real:
+      return;
   }
 }
 
-int run_command(int argc, const char* const* argv) {
+int replay_or_run(int argc, const char* const* argv) {
   std::optional<Command> command = parse_command_line(argc, argv);
-  if (command) {
-    std::chrono::nanoseconds start = wall_clock();
-    Workload workload = read_workload(command->file, command->reading);
-    write_result(*command, workload, wall_clock() - start);
+  if (!command) return 0;
+  std::chrono::nanoseconds start = wall_clock();
+  Workload workload = read_workload(command->file, command->reading);
+  if (command->output == Output::real) {
+    constexpr std::int64_t most = 10'000;
+    const auto workers = static_cast<std::size_t>(std::min(command->workers.value_or(1), most));
+    return run_for_real(workload, {.workers = workers, .database = command->database});
+  }
+  write_result(*command, workload, wall_clock() - start);
+  return 0;
+}
+
+int run_program(int argc, const char* const* argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  int code = 0;
+  if (first == "plan") {
+    code = plan_command(argc - 1, argv + 1);
+  } else if (first == "serve") {
+    code = serve_command(argc - 1, argv + 1);
+  } else {
+    code = replay_or_run(argc, argv);
   }
   std::cout.flush();
-  if (std::cout) return 0;
+  if (std::cout) return code;
   std::cerr << "bide-jobs: the output can't be written\n";
   return 1;
 }
@@ -121,7 +133,7 @@ int run_command(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   try {
-    return bide_jobs::run_command(argc, argv);
+    return bide_jobs::run_program(argc, argv);
   } catch (const bide_jobs::InputError& error) {
     std::cerr << "bide-jobs: " << error.what() << "\n";
     return 2;

@@ -15,13 +15,17 @@ namespace {
 
 constexpr const char* description =
     "Replays a workload of jobs in virtual time: each arrives at its submit time, waits in a bounded queue,\n"
-    "and holds its slots for its duration. Tells how long they waited and which deadlines they missed.";
+    "and holds its slots for its duration. Tells how long they waited and which deadlines they missed.\n"
+    "Two more commands, each with its --help: bide-jobs plan FILE, bide-jobs serve --port P.";
 
 constexpr const char* footer = R"(
 A CSV has a header with any of the columns name, priority, submit, duration, deadline, hint,
 slots in any order; name and duration are required. Priority is critical, high, normal (the
 default) or low. Times are 90, 1.5s, 10m or 2h (units ns, us, ms, s, m, h, d); submit and deadline
 count from the start of the run. A hint is how long the scheduler believes the job takes.
+Column after holds names of jobs that have to end first, such as "build; test:done; audit:failed".
+For --real, plan and serve there are kind, retries, timeout, start, every, cron, tenant and command
+as well, and duration may be left out.
 A trace in the Standard Workload Format (.swf) has 18 numbers a line; -1 is unknown.
 
 Example: which policy meets the deadlines, then why one job went before another
@@ -66,6 +70,7 @@ struct Typed {
   bool trace = false;
   bool compare = false;
   bool json = false;
+  bool real = false;
 };
 
 void declare(CLI::App& app, Command& command, Typed& typed) {
@@ -102,12 +107,19 @@ void declare(CLI::App& app, Command& command, Typed& typed) {
           ->type_name("A B");
   app.add_option("--timeline", command.timeline, "also writes a page that shows who ran when (one HTML file)")
       ->type_name("FILE");
+  CLI::Option* real = app.add_flag(
+      "--real", typed.real, "runs the commands now, each as a child process; workers: how many at a time");
+  app.add_option("--db", command.database, "with --real: a database that keeps the jobs over restarts")
+      ->needs(real)
+      ->type_name("FILE");
+  real->excludes(json)->excludes(trace)->excludes(compare)->excludes(explain)->excludes(policy);
   trace->excludes(json)->excludes(compare)->excludes(explain);
   explain->excludes(json)->excludes(compare);
   policy->excludes(compare);
 }
 
 Output output_of(const Typed& typed) {
+  if (typed.real) return Output::real;
   if (typed.trace) return Output::trace;
   if (!typed.explain.empty()) return Output::explanation;
   if (typed.compare) return typed.json ? Output::comparison_json : Output::comparison;
@@ -139,6 +151,7 @@ void interpret(const Typed& typed, Command& command) {
   if (!typed.classes.empty()) command.reading.classes = ClassMap::parse(typed.classes);
   if (typed.slots) command.reading.trace_slots = TraceSlots::allocated;
   command.output = output_of(typed);
+  if (typed.real) command.reading.durations = Durations::optional;
   if (!typed.explain.empty()) {
     command.explain_first = typed.explain[0];
     command.explain_second = typed.explain[1];

@@ -11,9 +11,9 @@
 
 namespace bide_jobs {
 
-enum class Output : std::uint8_t { table, json, trace, explanation, comparison, comparison_json };
+enum class Output : std::uint8_t { table, json, trace, explanation, comparison, comparison_json, real };
 
-/// What the user asked for.
+/// What the user asked for: a replay, or `--real`.
 struct Command {
   std::string file;
   ReadOptions reading;
@@ -23,6 +23,7 @@ struct Command {
   Output output = Output::table;
   std::string explain_first;
   std::string explain_second;
+  std::string database;  // of --real; empty: none
   std::string timeline;  // the file for a page of it; empty: none
 };
 

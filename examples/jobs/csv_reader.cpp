@@ -6,6 +6,8 @@
 #include "job_bounds.hpp"
 #include "quoted.hpp"
 
+#include <bide/executor/jobs/cron.hpp>
+
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -149,6 +151,11 @@ void CsvReader::read_order(Job& job) {
   if (const CsvField* cron = field(Column::cron)) {
     if (job.every) refuse(cron->position, "every or cron, not both", quoted(cron->text));
     job.cron = cron->text;
+    try {
+      static_cast<void>(bide::Cron(job.cron));
+    } catch (const bide::CronError& error) {
+      throw InputError(source_, cron->position, error.what());
+    }
   }
   const CsvField* recurs = field(job.every ? Column::every : Column::cron);
   if (recurs == nullptr) return;

@@ -1,11 +1,16 @@
 #include "timeline.hpp"
 
+#include "input_error.hpp"
 #include "lanes.hpp"
 #include "pages/pages.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -100,6 +105,14 @@ void write_timeline(std::ostream& out, const Workload& workload, const std::vect
   const std::string_view page = timeline_page();
   const std::size_t at = page.find(place);
   out << page.substr(0, at) << script_text(json) << page.substr(at + place.size());
+}
+
+void write_timeline_file(const std::string& path, const Workload& workload, const std::vector<Run>& runs) {
+  std::ofstream file(path, std::ios::binary);
+  if (!file) throw InputError("--timeline", path + " can't be opened: " + std::strerror(errno));
+  write_timeline(file, workload, runs);
+  file.close();
+  if (!file) throw std::runtime_error(path + " can't be written");
 }
 
 }  // namespace bide_jobs

@@ -63,8 +63,10 @@ std::vector<std::uint32_t> Tracer::refusals_of(const History& history) {
   for (std::uint32_t i = 0; i < history.fates.size(); ++i) {
     if (history.fates[i].end != Fate::End::done) refusals.push_back(i);
   }
-  std::stable_sort(refusals.begin(), refusals.end(), [&history](std::uint32_t a, std::uint32_t b) {
-    return history.fates[a].entered_before < history.fates[b].entered_before;
+  std::sort(refusals.begin(), refusals.end(), [&history](std::uint32_t a, std::uint32_t b) {
+    const std::size_t first = history.fates[a].entered_before;
+    const std::size_t second = history.fates[b].entered_before;
+    return first != second ? first < second : a < b;
   });
   return refusals;
 }

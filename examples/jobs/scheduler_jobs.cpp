@@ -1,0 +1,103 @@
+#include "scheduler_jobs.hpp"
+
+#include "input_error.hpp"
+#include "quoted.hpp"
+
+#include <utility>
+
+namespace bide_jobs {
+namespace {
+
+bide::Dependency::On on_of(After::On on) {
+  if (on == After::On::completion) return bide::Dependency::On::completion;
+  return on == After::On::failure ? bide::Dependency::On::failure : bide::Dependency::On::success;
+}
+
+}  // namespace
+
+bool recurs(const Job& job) { return job.every.has_value() || !job.cron.empty(); }
+
+std::map<std::string, std::uint32_t> tenants_of(const Workload& workload) {
+  std::map<std::string, std::uint32_t> weights;
+  for (const Job& job : workload.jobs) {
+    if (!job.tenant.empty()) weights.emplace(job.tenant, 1);
+  }
+  return weights;
+}
+
+SchedulerJobs::SchedulerJobs(const Workload& workload, bide::Instant origin)
+    : jobs_(workload.jobs), origin_(origin) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].slots != 1) {
+      throw InputError(workload.source, "line " + std::to_string(jobs_[i].line) + ": " + word(jobs_[i].name) +
+                                            " takes " + std::to_string(jobs_[i].slots) +
+                                            " slots; expected 1, for a worker has one");
+    }
+    ++name_counts_[jobs_[i].name];
+    at_line_.emplace(jobs_[i].line, i);
+  }
+}
+
+std::string SchedulerJobs::key(std::size_t index) const {
+  const Job& job = jobs_[index];
+  if (name_counts_.at(job.name) == 1) return job.name;
+  return job.name + "#" + std::to_string(job.line);
+}
+
+std::string SchedulerJobs::kind(std::size_t index) const {
+  return jobs_[index].kind.empty() ? jobs_[index].name : jobs_[index].kind;
+}
+
+bide::Job SchedulerJobs::without_times(std::size_t index) const {
+  const Job& from = jobs_[index];
+  bide::Job job;
+  job.kind = kind(index);
+  job.payload = from.command;
+  job.priority = from.priority;
+  job.duration_hint = from.hint;
+  job.timeout = from.timeout;
+  job.retry.max_attempts = from.retries + 1;
+  job.tenant = from.tenant;
+  job.labels["name"] = from.name;
+  job.labels["line"] = std::to_string(from.line);
+  return job;
+}
+
+bide::Job SchedulerJobs::job(std::size_t index) const {
+  const Job& from = jobs_[index];
+  bide::Job job = without_times(index);
+  job.key = key(index);
+  if (from.deadline) job.deadline = at(*from.deadline);
+  if (from.start) {
+    bide::FixedStart start;
+    start.at = at(*from.start);
+    job.start = start;
+  }
+  for (const After& after : from.after) job.after.emplace_back(key(at_line_.at(after.line)), on_of(after.on));
+  return job;
+}
+
+bide::Recurring SchedulerJobs::recurring(std::size_t index) const {
+  const Job& from = jobs_[index];
+  bide::Recurring recurring(key(index), without_times(index));
+  recurring.interval = from.every;
+  recurring.cron = from.cron;
+  if (from.deadline) recurring.deadline_after = bide::subtract_saturating(*from.deadline, from.submit);
+  return recurring;
+}
+
+bide::Task<> submit_all(const SchedulerJobs& jobs, const Workload& workload, bide::JobScheduler& scheduler,
+                        std::function<void(std::size_t, bide::JobHandle)> submitted) {
+  for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+    if (jobs.submit_at(i) > bide::now()) co_await bide::SleepUntil(jobs.submit_at(i));
+    if (recurs(workload.jobs[i])) {
+      scheduler.every(jobs.recurring(i));
+      continue;
+    }
+    bide::Job job = jobs.job(i);
+    bide::JobHandle handle = co_await scheduler.submit(std::move(job));
+    submitted(i, std::move(handle));
+  }
+}
+
+}  // namespace bide_jobs

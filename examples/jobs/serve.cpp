@@ -1,0 +1,116 @@
+#include "serve.hpp"
+
+#include "api.hpp"
+#include "http_front.hpp"
+#include "input_error.hpp"
+#include "scheduler_jobs.hpp"
+#include "worker.hpp"
+#include "workload_reader.hpp"
+
+#include "../serving/server.hpp"
+
+#include <bide/executor/executor.hpp>
+#include <bide/executor/io/address.hpp>
+#include <bide/executor/scope/task_group.hpp>
+
+#include <functional>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace bide_jobs {
+
+using namespace bide;
+
+namespace {
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host == "[::1]" || host.substr(0, 4) == "127.";
+}
+
+bide_serving::ServerOptions server_options(const ServeOptions& options) {
+  bide_serving::ServerOptions server;
+  server.bind = options.bind == "localhost" ? "127.0.0.1" : options.bind;
+  server.port = options.port;
+  server.connections = options.connections;
+  server.drain = options.drain;
+  return server;
+}
+
+/// The worker, its API and its listener.
+class Service {
+ public:
+  explicit Service(const ServeOptions& options)
+      : worker_({.workers = options.workers,
+                 .database = options.database,
+                 .queue = options.queue,
+                 .tenant_weights = options.tenant_weights}),
+        api_(worker_, {.token = options.token, .only_local = is_loopback(options.bind)}),
+        server_(server_options(options)),
+        front_(
+            limits(options), server_,
+            [this](const bide_http::Request& request) { return api_.answer(request); },
+            [](int status, const std::string& text) { return Api::error(status, text); }) {
+    if (!options.file.empty()) {
+      ReadOptions reading;
+      reading.durations = Durations::optional;
+      file_ = read_workload(options.file, reading);
+    }
+  }
+
+  Task<> run();
+
+ private:
+  static HttpFront::Limits limits(const ServeOptions& options) {
+    HttpFront::Limits limits;
+    limits.request = options.request_timeout;
+    return limits;
+  }
+  Task<> listen();
+  Task<> bring_in(TaskGroup& group);
+
+  Worker worker_;
+  Api api_;
+  bide_serving::Server server_;
+  HttpFront front_;
+  Workload file_;
+};
+
+Task<> Service::listen() {
+  const auto serve = [this](TcpStream& stream, bide_serving::Server::Connection& connection) {
+    return front_.serve(stream, connection);
+  };
+  bide_serving::Server::Serve function = serve;
+  co_await server_.run("bide-jobs", std::move(function));
+}
+
+/// The jobs of the file, while the server runs.
+Task<> Service::bring_in(TaskGroup& group) {
+  const SchedulerJobs jobs(file_, now());
+  for (std::size_t i = 0; i < file_.jobs.size(); ++i) worker_.know(jobs.kind(i));
+  const auto ignore = [](std::size_t, const JobHandle&) {};
+  group.submit(submit_all(jobs, file_, worker_.scheduler(), ignore), {.name = "jobs of the file"});
+  co_await listen();
+  group.cancel();
+}
+
+Task<> Service::run() {
+  worker_.restore();
+  const auto body = [](TaskGroup& group, Service& self) { return self.bring_in(group); };
+  co_await with_task_group(body, std::ref(*this));
+  co_await worker_.shut_down();
+}
+
+}  // namespace
+
+int serve(const ServeOptions& options) {
+  if (!is_loopback(options.bind) && options.token.empty())
+    throw InputError("--bind", "expected a --token as well: others can reach " + options.bind);
+  Executor executor({.time = TimeMode::real_time});
+  Service service(options);
+  executor.submit(service.run(), {.name = "bide-jobs"});
+  executor.run();
+  return 0;
+}
+
+}  // namespace bide_jobs
