@@ -26,7 +26,7 @@ void JobEngine::attempt_ended(JobEntry& entry, JobOutcome outcome) {
                            running.thread != nullptr &&
                            CancellationPoint::enter("an attempt outside of a thread");
   const JobStatus end = end_of(entry);
-  if (interrupted || abandoned_) {
+  if (interrupted) {
     entry.decided = end;
     finish_end(entry);
   } else {
@@ -51,7 +51,8 @@ JobStatus JobEngine::end_of(JobEntry& entry) {
 /// The store has it first, if there is one; `finish_end` follows.
 void JobEngine::keep_end(JobEntry& entry, JobStatus status) {
   entry.decided = status;
-  if (!journal_.durable() || journal_.error() != nullptr || abandoned_) return finish_end(entry);
+  if (!journal_.durable()) return finish_end(entry);
+  if (journal_.error() != nullptr || abandoned_) return finish_unkept(entry);
   JobRecord record;
   record.kind = JobRecord::Kind::ended;
   record.id = entry.id;
@@ -63,6 +64,15 @@ void JobEngine::keep_end(JobEntry& entry, JobStatus status) {
   journal_.add(std::move(record));
   entry.store = JobEntry::Store::finished;
   journal_.tell(entry);
+}
+
+/// The next process knows nothing of this end, and has the job run again: so it is called neither done nor failed for good.
+void JobEngine::finish_unkept(JobEntry& entry) {
+  entry.unkept = journal_.error() != nullptr;
+  entry.decided = entry.unkept ? JobStatus::failed : JobStatus::cancelled;
+  entry.outcome = entry.unkept ? JobOutcome::failure("the store failed before it had the outcome")
+                               : JobOutcome::cancelled("the scheduler is gone; the store has the job");
+  finish_end(entry);
 }
 
 void JobEngine::finish_end(JobEntry& entry) {

@@ -180,6 +180,7 @@ class JobEngine {
   void attempt_ended(JobEntry& entry, JobOutcome outcome);
   JobStatus end_of(JobEntry& entry);
   void keep_end(JobEntry& entry, JobStatus status);
+  void finish_unkept(JobEntry& entry);
   void finish_end(JobEntry& entry);
   void retry(JobEntry& entry);
   void settle(JobEntry& entry);

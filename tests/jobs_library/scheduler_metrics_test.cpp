@@ -113,7 +113,23 @@ Task<> submit_one(JobScheduler& scheduler, Failure* failure) {
   }
 }
 
-Failure with_writes(int writes) {
+Task<> end_after_the_failure(JobScheduler& scheduler, Failure* failure) {
+  Job job;
+  job.kind = "sleep";
+  JobHandle handle = co_await scheduler.submit(std::move(job));
+  co_await Sleep(500ms);
+  Failure other;
+  co_await submit_one(scheduler, &other);
+  failure->submit = other.submit;
+  try {
+    const JobResult result = co_await handle;
+    failure->end = to_string(result.status);
+  } catch (const std::runtime_error& error) {
+    failure->end = error.what();
+  }
+}
+
+Failure with_writes(int writes, Task<> (*body)(JobScheduler&, Failure*) = submit_one) {
   FailingStore store(writes);
   Failure failure;
   Executor executor({.time = TimeMode::virtual_time});
@@ -121,7 +137,7 @@ Failure with_writes(int writes) {
   options.store = &store;
   JobScheduler scheduler(options);
   scheduler.handle("sleep", JobWork(sleeps, Duration(1s)));
-  executor.submit(submit_one(scheduler, &failure));
+  executor.submit(body(scheduler, &failure));
   executor.run();
   return failure;
 }
@@ -186,4 +202,8 @@ TEST_CASE("JobScheduler: what the store could not keep is thrown, and reported a
   CHECK(with_writes(1).end == "the disk is full");
   CHECK(with_writes(2).end == "the disk is full");
   CHECK(with_writes(3).end == "succeeded");
+  // The start is kept, and the store fails while the attempt is under way.
+  const Failure meanwhile = with_writes(2, end_after_the_failure);
+  CHECK(meanwhile.submit == "the disk is full");
+  CHECK(meanwhile.end == "the disk is full");
 }
