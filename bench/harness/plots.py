@@ -8,8 +8,8 @@ from harness.table import LIMITS, number
 from harness.rows import OURS
 
 # Okabe and Ito's palette, told apart by whoever sees few colours; curves have a mark each besides.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00", "#777777")
-MARKS = "●■▲◆▼✚✖★"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00", "#777777", "#6a3d9a")
+MARKS = "●■▲◆▼✚✖★✦"
 ROW, LABEL, WIDTH, VALUE = 22, 110, 420, 150  # pixels: a bar's height, and the three columns
 LOG_FROM = 20  # a scale is logarithmic where the largest is so many times the least
 
