@@ -10,11 +10,12 @@ namespace bide {
 
 // ---- what can't be
 
-void JobEngine::check(const Job& job) {
+JobKind& JobEngine::check(const Job& job) {
+  JobKind& kind = kind_for(job.kind);
   if (journal_.durable() && job.work)
     throw std::invalid_argument("a job of kind '" + job.kind +
                                 "' brings work, and a store can keep a payload alone");
-  if (!job.work && !kind_for(job.kind).handler)
+  if (!job.work && !kind.handler)
     throw std::invalid_argument("a job of kind '" + job.kind +
                                 "' brings no work, and its kind has no handler");
   for (const ResourceUse& use : job.resources) {
@@ -24,6 +25,7 @@ void JobEngine::check(const Job& job) {
       throw std::invalid_argument("resource '" + use.name + "' never has " + std::to_string(use.count) +
                                   " at once");
   }
+  return kind;
 }
 
 void JobEngine::check_feasible(const Job& job, JobPool& pool, Instant) {
@@ -102,7 +104,7 @@ JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed)
   rethrow_store_error();
   if (closed_) throw JobRefused(JobRefused::Reason::closed, "the job scheduler shuts down");
   JobPool& pool = pool_for(job.pool);
-  check(job);
+  JobKind& kind = check(job);
   JobEntry* entry = same_key(job);
   if (entry == nullptr) {
     if (!job.after.empty()) check_parents(job, pool);
@@ -118,7 +120,7 @@ JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed)
       }
       if (!make_room(pool, job.priority)) refuse_full(pool, job.priority);
     }
-    entry = &make_entry(job, pool, now());
+    entry = &make_entry(job, pool, kind, now());
     accept(*entry);
   }
   placed = entry;
@@ -141,10 +143,10 @@ void JobEngine::set_deadline(JobEntry& entry, Instant deadline) {
   entry.own.latest_start = urgency::latest_start(deadline.time_since_epoch(), entry.estimate);
 }
 
-JobEntry& JobEngine::make_entry(Job& job, JobPool& pool, Instant now) {
+JobEntry& JobEngine::make_entry(Job& job, JobPool& pool, JobKind& kind, Instant now) {
   JobEntry& entry = table_.make(*this, job.priority);
   entry.pool = &pool;
-  entry.kind = &kind_for(job.kind);
+  entry.kind = &kind;
   entry.estimate = pool.estimates.estimate(job.kind, job.duration_hint).duration;
   entry.submitted = now;
   set_deadline(entry, deadline_of(job, now));

@@ -175,6 +175,7 @@ void JobEngine::retain(JobEntry& entry) {
   list.push_back(entry);
   while (list.size() > most) {
     JobEntry& oldest = *list.first();
+    if (oldest.next != nullptr) oldest.next->prefetch();
     list.remove(oldest);
     forget(oldest);
   }

@@ -127,14 +127,14 @@ class JobEngine {
   // accepting
   JobPool& pool_for(const std::string& name);
   JobKind& kind_for(const std::string& name);
-  void check(const Job& job);
+  JobKind& check(const Job& job);
   JobEntry* same_key(const Job& job) const;
   void check_feasible(const Job& job, JobPool& pool, Instant now);
   bool make_room(JobPool& pool, Priority priority);
   bool room_for(const JobPool& pool, Priority priority) const;
   [[noreturn]] void refuse_full(const JobPool& pool, Priority priority) const;
   Placed place(Job& job, SubmitJob* wait, JobEntry*& placed);
-  JobEntry& make_entry(Job& job, JobPool& pool, Instant now);
+  JobEntry& make_entry(Job& job, JobPool& pool, JobKind& kind, Instant now);
   void accept(JobEntry& entry);
   void fill_extras(JobEntry& entry, Job& job);
   Instant deadline_of(const Job& job, Instant now) const;

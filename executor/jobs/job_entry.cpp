@@ -19,8 +19,7 @@ void JobEntry::set_alarm(Executor& executor, Instant at) {
   engine->alarm_set();
 }
 
-void JobEntry::clear_alarm() noexcept {
-  if (!armed()) return;
+void JobEntry::disarm_alarm() noexcept {
   disarm();
   engine->alarm_cleared();
 }
@@ -28,21 +27,6 @@ void JobEntry::clear_alarm() noexcept {
 void JobEntry::due() noexcept {
   engine->alarm_cleared();
   engine->alarm_due(*this);
-}
-
-void JobList::push_back(JobEntry& entry) {
-  entry.next = nullptr;
-  entry.previous = last_;
-  (last_ == nullptr ? first_ : last_->next) = &entry;
-  last_ = &entry;
-  ++size_;
-}
-
-void JobList::remove(JobEntry& entry) {
-  (entry.previous == nullptr ? first_ : entry.previous->next) = entry.next;
-  (entry.next == nullptr ? last_ : entry.next->previous) = entry.previous;
-  entry.next = entry.previous = nullptr;
-  --size_;
 }
 
 }  // namespace bide

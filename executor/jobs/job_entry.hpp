@@ -82,7 +82,10 @@ struct JobEntry final : QueueNode, private TimedCall {
 
   /// The alarm. Requires: not set; the instant lies ahead.
   void set_alarm(Executor& executor, Instant at);
-  void clear_alarm() noexcept;
+  void clear_alarm() noexcept {
+    if (armed()) [[unlikely]]
+      disarm_alarm();
+  }
   bool alarm_set() const { return armed(); }
 
   JobStatus status = JobStatus::ready;
@@ -119,8 +122,16 @@ struct JobEntry final : QueueNode, private TimedCall {
   JobOutcome outcome;
   JobWork work;
 
+  /// Asks for all of it: it is looked at soon, and has lain untouched for long.
+  void prefetch() const {
+    constexpr std::size_t line = 64;
+    for (std::size_t at = 0; at < sizeof(JobEntry); at += line)
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + at, 1);
+  }
+
  private:
   void due() noexcept override;
+  void disarm_alarm() noexcept;
 };
 
 /// A list of entries through their own links. An entry is in one list at a time.
@@ -130,8 +141,19 @@ class JobList {
   std::size_t size() const { return size_; }
   JobEntry* first() const { return first_; }
   JobEntry* last() const { return last_; }
-  void push_back(JobEntry& entry);
-  void remove(JobEntry& entry);
+  void push_back(JobEntry& entry) {
+    entry.next = nullptr;
+    entry.previous = last_;
+    (last_ == nullptr ? first_ : last_->next) = &entry;
+    last_ = &entry;
+    ++size_;
+  }
+  void remove(JobEntry& entry) {
+    (entry.previous == nullptr ? first_ : entry.previous->next) = entry.next;
+    (entry.next == nullptr ? last_ : entry.next->previous) = entry.previous;
+    entry.next = entry.previous = nullptr;
+    --size_;
+  }
 
  private:
   JobEntry* first_ = nullptr;

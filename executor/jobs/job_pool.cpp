@@ -90,6 +90,7 @@ void JobPool::add_waiting(JobEntry& entry) {
 }
 
 void JobPool::remove_waiting(JobEntry& entry) {
+  if (entry.next != nullptr) entry.next->prefetch();  // of a class without deadlines, the one that goes next
   waiting[index(entry.own_priority)].remove(entry);
   --waiting_count;
 }

@@ -27,8 +27,11 @@ void JobScheduler::handle(std::string kind, JobWork work) {
 }
 std::size_t JobScheduler::restore() { return engine_->restore(); }
 
-SubmitJob JobScheduler::submit(Job job, std::source_location where) {
-  return SubmitJob(*engine_, std::move(job), where);
+SubmitJob JobScheduler::submit(Job&& job, std::source_location where) {
+  return SubmitJob(*engine_, job, where);
+}
+SubmitJob JobScheduler::submit(const Job& job, std::source_location where) {
+  return SubmitJob(*engine_, std::make_unique<Job>(job), where);
 }
 Feasibility JobScheduler::feasibility(const Job& job) const { return engine_->feasibility(job); }
 

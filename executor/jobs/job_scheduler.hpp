@@ -98,7 +98,8 @@ class JobScheduler {
 
   // ---- jobs
 
-  /// `co_await scheduler.submit(job)`: queues the job, and gives its handle.
+  /// `co_await scheduler.submit(std::move(job))`: queues the job, and gives its handle. Await it in the same
+  /// expression, it refers to the job; what throws has left the job with the caller.
   ///
   /// Suspends: while Overflow::wait makes it wait for room, and until the store has it; else not. Cancellation point: a
   ///           Cancelled that came while it waited for room has submitted nothing; one that came while the store
@@ -106,7 +107,10 @@ class JobScheduler {
   /// Returns:  the handle of the job that has the same key, if one is live or retained; nothing was submitted then.
   /// Throws:   JobRefused; std::invalid_argument for what can't be: a pool or resource that is not there, a kind
   ///           without handler, work in a durable job; Cancelled; what the store throws.
-  [[nodiscard]] SubmitJob submit(Job job, std::source_location where = std::source_location::current());
+  [[nodiscard]] SubmitJob submit(Job&& job, std::source_location where = std::source_location::current());
+  /// Submits a copy, which is made with the call. Else as above.
+  [[nodiscard]] SubmitJob submit(const Job& job,
+                                 std::source_location where = std::source_location::current());
 
   /// Whether it would be in time; submits nothing. Cost: O(ready jobs of its class).
   Feasibility feasibility(const Job& job) const;

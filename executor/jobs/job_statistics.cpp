@@ -91,6 +91,7 @@ void JobStatistics::roll(Instant now) {
       clear(statistics);
   }
   number_ = number;
+  present_ = static_cast<std::size_t>(number) % windows_.size();
   end_ = add_saturating(Instant(options_.window * number), options_.window);
 }
 

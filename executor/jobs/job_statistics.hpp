@@ -61,13 +61,14 @@ class JobStatistics {
   ClassStatistics& current(Priority priority, Instant now) {
     if (now >= end_) [[unlikely]]
       roll(now);
-    return windows_[static_cast<std::size_t>(number_) % windows_.size()][static_cast<std::size_t>(priority)];
+    return windows_[present_][static_cast<std::size_t>(priority)];
   }
   std::int64_t number_of(Instant at) const;
   void roll(Instant now);
 
   Options options_;
   std::int64_t number_ = 0;       // of the present window
+  std::size_t present_ = 0;       // number_ modulo the count of windows: spares a record the division
   Instant end_;                   // of the present window
   std::vector<Classes> windows_;  // by number modulo their count
   Classes closed_;                // all before the present window

@@ -35,8 +35,11 @@ void JobEngine::fail(SchedulerWait& wait, std::exception_ptr error) {
   wait.wake();
 }
 
-SubmitJob::SubmitJob(JobEngine& engine, Job&& job, std::source_location where)
-    : SchedulerWait(engine, where), job_(std::move(job)) {}
+SubmitJob::SubmitJob(JobEngine& engine, Job& job, std::source_location where)
+    : SchedulerWait(engine, where), job_(job) {}
+
+SubmitJob::SubmitJob(JobEngine& engine, std::unique_ptr<Job> job, std::source_location where)
+    : SchedulerWait(engine, where), own_(std::move(job)), job_(*own_) {}
 
 SubmitJob::~SubmitJob() {
   if (entry_ != nullptr) engine_.let_go(*entry_);

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <coroutine>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -44,7 +45,9 @@ class SchedulerWait : public Wait {
 /// The await of JobScheduler::submit.
 class [[nodiscard]] SubmitJob final : public SchedulerWait {
  public:
-  SubmitJob(JobEngine& engine, Job&& job, std::source_location where);
+  /// The job stays the caller's until it is accepted.
+  SubmitJob(JobEngine& engine, Job& job, std::source_location where);
+  SubmitJob(JobEngine& engine, std::unique_ptr<Job> job, std::source_location where);
   ~SubmitJob();
 
   bool await_ready();
@@ -58,7 +61,8 @@ class [[nodiscard]] SubmitJob final : public SchedulerWait {
 
  private:
   friend class JobEngine;
-  Job job_;
+  std::unique_ptr<Job> own_;  // a copy; else null
+  Job& job_;
   JobEntry* entry_ = nullptr;
   bool its_turn_ = false;  // it has waited, and nobody is before it any more
 };

@@ -37,6 +37,7 @@ inline Task<JobOutcome> sleep_job(JobContext&, std::string name, Duration durati
 
 inline Job job_of(const Planned& plan, Timeline& timeline) {
   Job job(sleep_job, plan.name, plan.duration, &timeline);
+  job.kind = plan.name;  // of a kind of its own the hint is believed
   job.priority = plan.priority;
   if (plan.deadline) job.deadline = Instant(*plan.deadline);
   job.duration_hint = plan.hint ? plan.hint : plan.duration;
