@@ -110,7 +110,7 @@ void jobs_decisions(benchmark::State& state) {
     executor.run();
     state.SetIterationTime(run.watch.seconds());
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * cycle_count));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(cycle_count));
 }
 BENCHMARK(jobs_decisions)->Arg(0)->Arg(4)->Arg(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
@@ -148,7 +148,7 @@ void jobs_threads(benchmark::State& state) {
     executor.run();
     state.SetIterationTime(run.watch.seconds());
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * cycle_count));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(cycle_count));
 }
 BENCHMARK(jobs_threads)->Arg(0)->Arg(4)->UseManualTime()->Unit(benchmark::kMillisecond);
 
