@@ -96,6 +96,21 @@ TEST_CASE("RunQueue: a re-ranked node keeps its place among its new equals") {
   CHECK(drain(queue) == std::vector<std::uint64_t>{5, 1, 2, 3, 4, 0});
 }
 
+TEST_CASE("RunQueue: a node put in place goes where its sequence says") {
+  RunQueue queue;
+  Nodes nodes(4);
+  nodes[0].sequence = 7;
+  nodes[1].sequence = 9;
+  nodes[2].sequence = 8;
+  nodes[3].sequence = 1;
+  for (QueueNode& node : nodes) queue.push_in_place(node);
+  CHECK(queue.size() == 4);
+  REQUIRE(queue.pop(0s) == &nodes[3]);
+  REQUIRE(queue.pop(0s) == &nodes[0]);
+  queue.push_in_place(nodes[0]);  // put back
+  CHECK(drain(queue) == std::vector<std::uint64_t>{7, 8, 9});
+}
+
 TEST_CASE("RunQueue: re-ranking back restores the order") {
   RunQueue queue;
   Nodes nodes;
