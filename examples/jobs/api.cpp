@@ -131,7 +131,7 @@ Task<Answer> Api::route(const ApiCall& call) {
     answer.body = worker_page();
   } else if (call.is({"metrics"}) && reads) {
     answer.type = "text/plain; version=0.0.4; charset=utf-8";
-    answer.body = view_.metrics();
+    answer.body = scheduler_.metrics();
   } else if (call.is({"api", "state"}) && reads) {
     answer.body = view_.state(recurring_);
     answer.headers = "Cache-Control: no-store\r\n";

@@ -1,12 +1,10 @@
 #include "worker_view.hpp"
 
 #include <bide/executor/executor.hpp>
-#include <bide/executor/jobs/prometheus.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -100,25 +98,6 @@ const std::string& WorkerView::state(const std::map<std::string, Json>& recurrin
   for (const auto& [name, one] : recurring) json["recurring"].push_back(one);
   state_ = json_line(json);
   return state_;
-}
-
-std::string WorkerView::metrics() const {
-  bide::PrometheusText text;
-  const std::vector<PoolState> pools = scheduler_.pools();
-  const auto gauge = [&](const char* name, const char* help, auto value) {
-    text.family(name, bide::PrometheusText::Type::gauge, help);
-    for (const PoolState& pool : pools) text.sample({{"pool", pool.name}}, value(pool));
-  };
-  const auto count = [&](const char* name, const char* help, std::size_t PoolState::*member) {
-    gauge(name, help, [member](const PoolState& pool) { return std::uint64_t{pool.*member}; });
-  };
-  count("bide_jobs_workers", "Attempts that may run at once.", &PoolState::workers);
-  count("bide_jobs_running", "Attempts under way.", &PoolState::running);
-  count("bide_jobs_ready", "Jobs that wait for a worker.", &PoolState::ready);
-  count("bide_jobs_waiting", "Live jobs that do not run.", &PoolState::waiting);
-  gauge("bide_jobs_longest_wait_seconds", "Of the ready jobs.",
-        [](const PoolState& pool) { return pool.longest_wait; });
-  return text.text();
 }
 
 }  // namespace bide_jobs

@@ -21,8 +21,6 @@ class WorkerView {
   Json jobs(const bide::JobFilter& filter);
   /// All that the page shows, as JSON: up to 100 of each list. However many look, it is made four times a second at most.
   const std::string& state(const std::map<std::string, Json>& recurring);
-  /// For Prometheus.
-  std::string metrics() const;
 
  private:
   Json live();
