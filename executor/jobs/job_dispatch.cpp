@@ -67,6 +67,8 @@ class JobEngine::Attempt {
 
 void JobEngine::want_dispatch(JobPool& pool) {
   if (pool.dispatch_wanted || stopped_) return;
+  // Leases are asked for, not given out.
+  if (pool.workers == 0 && !pool.autoscaler && submitter_count_ == 0) return;
   pool.dispatch_wanted = true;
   to_dispatch_.push_back(&pool);
   if (!dispatch_posted_) dispatch_posted_ = executor().post(DispatchCall(*this));
