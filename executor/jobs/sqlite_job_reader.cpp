@@ -1,6 +1,8 @@
 #include <bide/executor/jobs/sqlite_job_reader.hpp>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include <bide/executor/jobs/sqlite_job_store.hpp>
 
@@ -11,6 +13,13 @@ namespace {
 std::optional<Duration> duration(std::optional<std::int64_t> nanoseconds) {
   if (!nanoseconds) return {};
   return Duration(*nanoseconds);
+}
+
+JobOutcome outcome(JobOutcome::Kind kind, bool may_retry, Duration retry_after, std::string text) {
+  if (kind == JobOutcome::Kind::success) return JobOutcome::success(std::move(text));
+  if (kind == JobOutcome::Kind::cancelled) return JobOutcome::cancelled(std::move(text));
+  if (may_retry) return JobOutcome::retryable(std::move(text), retry_after);
+  return JobOutcome::failure(std::move(text));
 }
 
 }  // namespace
@@ -74,12 +83,7 @@ StoredState::Entry SqliteJobReader::read_job(SqliteStatement& row) {
   const auto kind = enumerator(row.integer(), JobOutcome::Kind::cancelled, "outcome_kind");
   const bool may_retry = row.integer() != 0;
   const Duration retry_after(row.integer());
-  std::string text = row.bytes();
-  if (kind == JobOutcome::Kind::success) entry.outcome = JobOutcome::success(std::move(text));
-  if (kind == JobOutcome::Kind::cancelled) entry.outcome = JobOutcome::cancelled(std::move(text));
-  if (kind == JobOutcome::Kind::failure && may_retry)
-    entry.outcome = JobOutcome::retryable(std::move(text), retry_after);
-  if (kind == JobOutcome::Kind::failure && !may_retry) entry.outcome = JobOutcome::failure(std::move(text));
+  entry.outcome = outcome(kind, may_retry, retry_after, row.bytes());
   return entry;
 }
 
