@@ -103,7 +103,8 @@ void Executor::call(Runnable& posted) {
 }
 
 void Executor::deliver(GreenThread& thread) {
-  ResultSlot& result = *thread.root().result;
+  // Before what may fail for want of memory: the Handle may go before this thread's record does.
+  ResultSlot& result = *std::exchange(thread.root().result, nullptr);
   result.thread = nullptr;
   JoinWait* const joiner = result.joiner;
   if (result.state() == ResultSlot::State::failed) [[unlikely]]
