@@ -10,13 +10,13 @@
 
 namespace bide::bench {
 
-/// A ring with the best set-up, one enter a turn, and one-shot requests.
+/// A ring with the best set-up, one enter a turn, and one-shot requests. `answers`: how many may wait to be taken.
 class RawRing {
  public:
-  explicit RawRing(unsigned entries) {
+  explicit RawRing(unsigned entries, unsigned answers = 4096) {
     io_uring_params wanted{};
     wanted.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CQSIZE;
-    wanted.cq_entries = 4096;
+    wanted.cq_entries = answers;
     if (io_uring_queue_init_params(entries, &ring_, &wanted) != 0) std::abort();
     io_uring_register_ring_fd(&ring_);
   }
@@ -24,17 +24,16 @@ class RawRing {
   RawRing(const RawRing&) = delete;
   RawRing& operator=(const RawRing&) = delete;
 
-  io_uring_sqe* request(void* data) {
+  io_uring_sqe* request() {
     io_uring_sqe* request = io_uring_get_sqe(&ring_);
     if (request == nullptr) {
       io_uring_submit(&ring_);
       request = io_uring_get_sqe(&ring_);
     }
-    request->user_data = reinterpret_cast<std::uintptr_t>(data);
     return request;
   }
   void poll(int on, void* data) {
-    io_uring_sqe* const wanted = request(data);
+    io_uring_sqe* const wanted = request();
     io_uring_prep_poll_add(wanted, on, POLLIN);
     wanted->user_data = reinterpret_cast<std::uintptr_t>(data);
   }
