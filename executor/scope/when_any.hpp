@@ -87,7 +87,11 @@ class Race {
       scope_.close();
       throw Cancelled();
     }
-    result_->errors = won_by_ == WonBy::result ? std::move(errors_) : scope_.errors();
+    if (won_by_ == WonBy::result) {
+      result_->errors = std::move(errors_);
+    } else {
+      result_->errors = scope_.errors();
+    }
     scope_.leave();
     return std::move(*result_);
   }
