@@ -54,15 +54,26 @@ inline Task<> submit_all(JobScheduler& scheduler, std::vector<Planned> plans, Ti
   for (const JobHandle& handle : handles) co_await handle;
 }
 
-/// Runs the plans, in order of their submits, in virtual time.
-inline Timeline timeline_of(std::vector<Planned> plans, std::size_t workers = 1) {
+/// What came of plans: who ran when, and why.
+struct Schedule {
   Timeline timeline;
+  std::vector<Decision> decisions;
+};
+
+/// Runs the plans, in order of their submits, in virtual time.
+inline Schedule schedule_of(std::vector<Planned> plans, std::size_t workers = 1) {
+  Schedule schedule;
   Executor executor({.time = TimeMode::virtual_time});
   JobScheduler scheduler;
   scheduler.add_pool("default", {.workers = workers});
-  executor.submit(submit_all(scheduler, std::move(plans), timeline));
+  executor.submit(submit_all(scheduler, std::move(plans), schedule.timeline));
   executor.run();
-  return timeline;
+  schedule.decisions = scheduler.decisions();
+  return schedule;
+}
+
+inline Timeline timeline_of(std::vector<Planned> plans, std::size_t workers = 1) {
+  return schedule_of(std::move(plans), workers).timeline;
 }
 
 }  // namespace bide
