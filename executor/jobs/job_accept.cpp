@@ -94,10 +94,10 @@ JobEngine::Placed JobEngine::submit(SubmitJob& wait) {
   return place(wait.job_, &wait, wait.entry_);
 }
 
-JobEntry* JobEngine::submit_occurrence(Job job) {
+JobEntry& JobEngine::submit_occurrence(Job job) {
   JobEntry* entry = nullptr;
   place(job, nullptr, entry);
-  return entry;
+  return *entry;
 }
 
 JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed) {

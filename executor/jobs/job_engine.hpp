@@ -68,6 +68,7 @@ class JobEngine {
   JobHandle handle_of(SubmitJob& wait);
   Placed lease(TakeLease& wait);
   Placed report(ReportLease& wait);
+  Placed await_kept(AwaitKept& wait);
   std::optional<Lease> renew(JobId id, std::uint32_t attempt, Duration ttl);
   Lease lease_of(const JobEntry& entry) const;
   void withdraw(SchedulerWait& wait) noexcept;
@@ -99,8 +100,15 @@ class JobEngine {
 
   // ---- recurrences
   Recurrences& recurrences() { return recurrences_; }
-  /// Submits it, or drops it where it is refused. Returns: the entry; null: refused.
-  JobEntry* submit_occurrence(Job job);
+  /// Throws: as submit, but never waits for room.
+  JobEntry& submit_occurrence(Job job);
+  /// Throws: std::invalid_argument for a template that submit would throw it for.
+  void check_template(const Job& job);
+  StoredJob stored_template(const Job& job) const;
+  Job template_of(const StoredJob& stored) const;
+  void keep_recurrence(JobRecord record) {
+    if (journal_.durable() && !abandoned_) journal_.add(std::move(record));
+  }
 
   // ---- the end
   Task<> shut_down(JobScheduler::Shutdown how);

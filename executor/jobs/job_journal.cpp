@@ -21,6 +21,12 @@ void JobJournal::add(JobRecord record) {
   if (writing_) engine_.hold();
 }
 
+bool JobJournal::tell_when_kept(SchedulerWait& wait) {
+  if (!writing_ || (records_.empty() && in_flight_.empty())) return false;
+  (records_.empty() ? words_in_flight_ : words_).push_back({nullptr, &wait});
+  return true;
+}
+
 void JobJournal::forget(const SchedulerWait& wait) noexcept {
   for (std::vector<Word>* words : {&words_, &words_in_flight_})
     for (Word& word : *words)

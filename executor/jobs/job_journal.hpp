@@ -26,6 +26,8 @@ class JobJournal {
   void tell(JobEntry& entry) { words_.push_back({&entry, nullptr}); }
   /// Wakes it. In order with the entries told.
   void tell(SchedulerWait& wait) { words_.push_back({nullptr, &wait}); }
+  /// Wakes it when all is kept that was added so far. Returns: false, it is.
+  bool tell_when_kept(SchedulerWait& wait);
   void forget(const SchedulerWait& wait) noexcept;
   bool idle() const { return !writing_; }
   /// What the store threw. Nothing is written from then on.

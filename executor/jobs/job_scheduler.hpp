@@ -29,6 +29,7 @@ class JobEngine;
 class SubmitJob;
 class TakeLease;
 class ReportLease;
+class AwaitKept;
 
 struct JobSchedulerOptions {
   /// Wall time of Instant 0. Unset: 1970 in virtual time; in real time what makes `now` right at the first use.
@@ -149,10 +150,21 @@ class JobScheduler {
 
   // ---- what recurs
 
-  /// From now on; the name is its key. Throws: std::invalid_argument, it is taken, or cron or zone are wrong.
+  /// From now on; the name is its key. Within a run. With a store it goes on after a restart, from where it was.
+  /// Throws: std::invalid_argument, the name is taken, cron or zone are wrong, or `submit` would throw it for the job;
+  ///         what the store throws.
   void every(Recurring recurring);
   /// Jobs that were submitted stay. Returns: false, no such name.
   bool stop_recurring(std::string_view name);
+  /// By name.
+  std::vector<RecurringState> recurring() const;
+
+  // ---- what plain calls have changed
+
+  /// `co_await scheduler.kept()`: then the store has what `every`, `stop_recurring`, `cancel`, `resubmit` and
+  /// `drain_dead_letters` have done so far. Suspends: until then; without a store not. Cancellation point.
+  /// Throws: what the store throws.
+  [[nodiscard]] AwaitKept kept(std::source_location where = std::source_location::current());
 
   // ---- questions
 

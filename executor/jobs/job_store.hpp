@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <bide/executor/jobs/job.hpp>
 #include <bide/executor/jobs/job_outcome.hpp>
+#include <bide/executor/jobs/recurring.hpp>
 
 namespace bide {
 
@@ -39,14 +41,34 @@ struct StoredJob {
   friend bool operator==(const StoredJob&, const StoredJob&) = default;
 };
 
-/// One thing that has happened to a job. Which members count is said at each kind.
+/// A Recurring as it is kept, and how far it has come.
+struct StoredRecurring {
+  std::string name;
+  StoredJob job;       ///< The template; what it may not have is empty, as are id and submit.
+  WallTime since = 0;  ///< The first interval begins here.
+  std::optional<Duration> interval;
+  std::string cron;
+  std::string zone;
+  std::optional<Duration> deadline_after;
+  Recurring::Overlap overlap = Recurring::Overlap::skip;
+  Recurring::Missed missed = Recurring::Missed::skip;
+  WallTime reached = 0;  ///< What was to come up to here has been submitted or left out.
+  JobId latest = 0;      ///< The job of the latest occurrence that was submitted; 0: none was.
+
+  friend bool operator==(const StoredRecurring&, const StoredRecurring&) = default;
+};
+
+/// One thing that has happened to a job, or to what recurs. Which members count is said at each kind.
 struct JobRecord {
   enum class Kind : std::uint8_t {
-    accepted,     ///< job. A second one of an id is an error.
-    started,      ///< id, attempt, at.
-    ended,        ///< id, attempt, at, status, outcome, next_attempt where status is `retrying`.
-    resubmitted,  ///< id, at: a dead letter is live again. Its attempts count from those that it had.
-    removed,      ///< id: nothing of it is needed any more.
+    accepted,        ///< job. A second one of an id is an error.
+    started,         ///< id, attempt, at.
+    ended,           ///< id, attempt, at, status, outcome, next_attempt where status is `retrying`.
+    resubmitted,     ///< id, at: a dead letter is live again. Its attempts count from those that it had.
+    removed,         ///< id: nothing of it is needed any more.
+    recurs,          ///< recurring. A second one of a name is an error.
+    recurred,        ///< recurring, of which the name counts; at: reached. id: latest, where it is not 0.
+    recurs_no_more,  ///< recurring, of which the name counts.
   };
 
   Kind kind = Kind::accepted;
@@ -57,6 +79,7 @@ struct JobRecord {
   JobOutcome outcome;
   std::optional<WallTime> next_attempt;
   StoredJob job;
+  std::shared_ptr<const StoredRecurring> recurring;
 };
 
 /// A job as a store gives it back.
@@ -75,6 +98,7 @@ struct StoredState {
 
   std::vector<Entry> jobs;  ///< All that were not removed, by id: the order in which they were accepted.
   JobId last_id = 0;        ///< The highest that was ever accepted, removed ones included; 0: none.
+  std::vector<StoredRecurring> recurring;  ///< By name.
 };
 
 /// The door to what survives the process. SqliteJobStore is one; a test has its own.

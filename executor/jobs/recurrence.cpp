@@ -1,6 +1,7 @@
 #include <bide/executor/jobs/recurrence.hpp>
 
 #include <cstdio>
+#include <numeric>
 
 #include <bide/queue/require.hpp>
 
@@ -49,6 +50,23 @@ std::optional<Recurrence::Time> Recurrence::next(Time after) const {
   if (const auto* cron = std::get_if<Cron>(&rule_)) return next_of(*cron, after);
   const auto& interval = std::get<Interval>(rule_);
   return next_of(interval.period, interval.first, after);
+}
+
+std::optional<Recurrence::Time> Recurrence::last(Time after, Time up_to) const {
+  const auto comes_after = [&](Time time) {
+    const std::optional<Time> at = next(time);
+    return at && *at <= up_to;
+  };
+  if (!comes_after(after)) return {};
+  // Nothing comes after `none`, something after `some`: the last one is next to them.
+  Time some = after;
+  Time none = up_to;
+  while (some + Duration(1) < none) {
+    const Time middle(
+        Duration(std::midpoint(some.time_since_epoch().count(), none.time_since_epoch().count())));
+    (comes_after(middle) ? some : none) = middle;
+  }
+  return next(some);
 }
 
 std::size_t Recurrence::count(Time after, Time up_to, std::size_t most) const {

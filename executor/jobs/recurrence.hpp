@@ -27,6 +27,9 @@ class Recurrence {
   /// The first occurrence later than `after`; none where time ends. What was missed up to `after` does not come again.
   std::optional<Time> next(Time after) const;
 
+  /// The last occurrence in (after, up_to]; none where there is none. Cost: that of 64 `next`.
+  std::optional<Time> last(Time after, Time up_to) const;
+
   /// How many occurrences lie in (after, up_to], counted up to `most`.
   std::size_t count(Time after, Time up_to, std::size_t most) const;
 

@@ -1,40 +1,109 @@
 #include <bide/executor/jobs/recurrences.hpp>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include <bide/executor/jobs/cron.hpp>
 #include <bide/executor/jobs/job_engine.hpp>
+#include <bide/executor/jobs/job_handle.hpp>
+#include <bide/executor/jobs/recurrence.hpp>
 #include <bide/executor/jobs/zone.hpp>
+#include <bide/executor/timed_call.hpp>
 
 namespace bide {
 
 namespace {
 
-Recurrence recurrence_of(const Recurring& recurring, Recurrence::Time now) {
+using Time = Recurrence::Time;
+
+constexpr Duration clock_correction = std::chrono::hours(3);
+
+Recurrence recurrence_of(const Recurring& recurring, Time since) {
   const auto wrong = [&](const char* what) {
     return std::invalid_argument("recurring job '" + recurring.name + "': " + what);
   };
   const Job& job = recurring.job;
-  if (job.deadline || job.start || !job.key.empty() || !job.after.empty())
+  if (job.deadline || job.deadline_in || job.start || !job.key.empty() || !job.after.empty())
     throw wrong("the template has a deadline, fixed start, key or dependency of its own");
   if (recurring.interval.has_value() != recurring.cron.empty())
     throw wrong("it has an interval or cron, not both");
   if (!recurring.interval) return Recurrence::by(Cron(recurring.cron, Zone::named(recurring.zone)));
   if (*recurring.interval <= Duration::zero()) throw wrong("the interval is not positive");
-  return Recurrence::every(*recurring.interval, now + *recurring.interval);
+  const Duration first = subtract_saturating(since.time_since_epoch(), -*recurring.interval);
+  return Recurrence::every(*recurring.interval, Time(first));
 }
+
+Time time_of(WallTime wall) { return Time(Duration(wall)); }
 
 }  // namespace
 
 class Recurrences::Series final : private TimedCall {
  public:
-  Series(JobEngine& engine, Recurring recurring, Recurrence recurrence)
-      : engine_(engine), recurring_(std::move(recurring)), recurrence_(std::move(recurrence)) {}
+  Series(JobEngine& engine, Recurring recurring, Time since)
+      : engine_(engine),
+        recurring_(std::move(recurring)),
+        recurrence_(recurrence_of(recurring_, since)),
+        stored_(stored_from(since)) {}
   ~Series() { stop(); }
 
-  void set_next(Recurrence::Time after) {
-    const std::optional<Recurrence::Time> next = recurrence_.next(after);
+  void begin() {
+    keep(JobRecord::Kind::recurs);
+    set_next(time_of(stored_->since));
+  }
+
+  /// From where the process before has come to.
+  void go_on(Time reached, JobId latest) {
+    if (JobEntry* const entry = engine_.table().find(latest)) latest_ = engine_.handle_for(*entry);
+    const Time now = wall_now();
+    if (recurring_.missed == Recurring::Missed::run_late) {
+      if (const std::optional<Time> missed = recurrence_.last(reached, now)) {
+        next_ = *missed;
+        come();
+      }
+    }
+    const bool set_back = reached > now && reached - now < clock_correction;
+    set_next(set_back ? reached : now);
+  }
+
+  void end() { keep(JobRecord::Kind::recurs_no_more); }
+
+  RecurringState state() const {
+    RecurringState state{.recurring = recurring_, .next = std::nullopt, .skipped = skipped_};
+    if (armed()) state.next = engine_.instant_of(next_.time_since_epoch().count());
+    return state;
+  }
+
+ private:
+  Time wall_now() const { return time_of(engine_.wall_time(engine_.now())); }
+
+  std::shared_ptr<const StoredRecurring> stored_from(Time since) const {
+    auto stored = std::make_shared<StoredRecurring>();
+    stored->name = recurring_.name;
+    stored->job = engine_.stored_template(recurring_.job);
+    stored->since = stored->reached = since.time_since_epoch().count();
+    stored->interval = recurring_.interval;
+    stored->cron = recurring_.cron;
+    stored->zone = recurring_.zone;
+    stored->deadline_after = recurring_.deadline_after;
+    stored->overlap = recurring_.overlap;
+    stored->missed = recurring_.missed;
+    return stored;
+  }
+
+  void keep(JobRecord::Kind kind, Time at = {}, JobId id = 0) {
+    JobRecord record;
+    record.kind = kind;
+    record.at = at.time_since_epoch().count();
+    record.id = id;
+    record.recurring = stored_;
+    engine_.keep_recurrence(std::move(record));
+  }
+
+  void set_next(Time after) {
+    const std::optional<Time> next = recurrence_.next(after);
     if (!next) return;
     next_ = *next;
     const Instant at = engine_.instant_of(next_.time_since_epoch().count());
@@ -42,9 +111,6 @@ class Recurrences::Series final : private TimedCall {
     arm(engine_.executor(), std::max(at, add_saturating(engine_.now(), Duration(1))));
     engine_.alarm_set();
   }
-  std::uint64_t skipped() const { return skipped_; }
-
- private:
   void stop() noexcept {
     if (!armed()) return;
     disarm();
@@ -52,14 +118,21 @@ class Recurrences::Series final : private TimedCall {
   }
   void due() noexcept override {
     engine_.alarm_cleared();
+    come();
+    set_next(std::max(next_, wall_now()));
+  }
+
+  /// The time of the occurrence `next_` has come.
+  void come() noexcept {
+    JobId id = 0;
     try {
-      submit();
+      if (submit()) id = latest_->id();
     } catch (const std::exception&) {
       ++skipped_;  // refused: the next one may find room
     }
-    set_next(next_);
+    keep(JobRecord::Kind::recurred, next_, id);
   }
-  void submit() {
+  bool submit() {
     Job job = recurring_.job;
     job.key = occurrence_key(recurring_.name, next_);
     if (recurring_.deadline_after) {
@@ -69,18 +142,20 @@ class Recurrences::Series final : private TimedCall {
     if (latest_ && !latest_->ended()) {
       if (recurring_.overlap == Recurring::Overlap::skip) {
         ++skipped_;
-        return;
+        return false;
       }
       if (recurring_.overlap == Recurring::Overlap::queue)
         job.after.emplace_back(latest_->id(), Dependency::On::completion);
     }
-    latest_ = engine_.handle_for(*engine_.submit_occurrence(std::move(job)));
+    latest_ = engine_.handle_for(engine_.submit_occurrence(std::move(job)));
+    return true;
   }
 
   JobEngine& engine_;
   Recurring recurring_;
   Recurrence recurrence_;
-  Recurrence::Time next_{};
+  std::shared_ptr<const StoredRecurring> stored_;
+  Time next_{};
   std::optional<JobHandle> latest_;
   std::uint64_t skipped_ = 0;
 };
@@ -89,28 +164,45 @@ Recurrences::Recurrences(JobEngine& engine) : engine_(engine) {}
 Recurrences::~Recurrences() = default;
 
 void Recurrences::add(Recurring recurring) {
+  engine_.restore();
+  engine_.rethrow_store_error();
   if (series_.find(recurring.name) != series_.end())
     throw std::invalid_argument("recurring job '" + recurring.name + "' is there already");
-  const Recurrence::Time now{Duration(engine_.wall_time(engine_.now()))};
-  Recurrence recurrence = recurrence_of(recurring, now);
+  engine_.check_template(recurring.job);
   const std::string name = recurring.name;
-  auto series = std::make_unique<Series>(engine_, std::move(recurring), std::move(recurrence));
-  series->set_next(now);
+  const Time now = time_of(engine_.wall_time(engine_.now()));
+  auto series = std::make_unique<Series>(engine_, std::move(recurring), now);
+  series->begin();
   series_.emplace(name, std::move(series));
+}
+
+void Recurrences::restore(const StoredRecurring& stored) {
+  Recurring recurring(stored.name, engine_.template_of(stored.job));
+  recurring.interval = stored.interval;
+  recurring.cron = stored.cron;
+  recurring.zone = stored.zone;
+  recurring.deadline_after = stored.deadline_after;
+  recurring.overlap = stored.overlap;
+  recurring.missed = stored.missed;
+  auto series = std::make_unique<Series>(engine_, std::move(recurring), time_of(stored.since));
+  series->go_on(time_of(stored.reached), stored.latest);
+  series_.emplace(stored.name, std::move(series));
 }
 
 bool Recurrences::remove(std::string_view name) {
   const auto found = series_.find(name);
   if (found == series_.end()) return false;
+  found->second->end();
   series_.erase(found);
   return true;
 }
 
 void Recurrences::clear() { series_.clear(); }
 
-std::uint64_t Recurrences::skipped(std::string_view name) const {
-  const auto found = series_.find(name);
-  return found == series_.end() ? 0 : found->second->skipped();
+std::vector<RecurringState> Recurrences::states() const {
+  std::vector<RecurringState> states;
+  for (const auto& [name, series] : series_) states.push_back(series->state());
+  return states;
 }
 
 }  // namespace bide

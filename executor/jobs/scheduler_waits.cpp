@@ -69,6 +69,8 @@ std::optional<Lease> TakeLease::await_resume() {
   return engine_.lease_of(*entry_);
 }
 
+bool AwaitKept::await_ready() { return enter() || engine_.await_kept(*this) == JobEngine::Placed::now; }
+
 ReportLease::ReportLease(JobEngine& engine, JobId id, std::uint32_t attempt, JobOutcome&& outcome,
                          std::source_location where)
     : SchedulerWait(engine, where), id_(id), attempt_(attempt), outcome_(std::move(outcome)) {}

@@ -89,6 +89,21 @@ class [[nodiscard]] TakeLease final : public SchedulerWait {
   JobEntry* entry_ = nullptr;
 };
 
+/// The await of JobScheduler::kept.
+class [[nodiscard]] AwaitKept final : public SchedulerWait {
+ public:
+  AwaitKept(JobEngine& engine, std::source_location where) : SchedulerWait(engine, where) {}
+
+  bool await_ready();
+  template <std::derived_from<Frame> Promise>
+  void await_suspend(std::coroutine_handle<Promise> frame) {
+    park(frame.promise());
+  }
+  void await_resume() { finish_or_throw(); }
+
+  std::string describe() const override { return "the store"; }
+};
+
 /// The await of JobScheduler::report.
 class [[nodiscard]] ReportLease final : public SchedulerWait {
  public:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <bide/executor/jobs/sqlite_job_store.hpp>
+#include <bide/executor/jobs/sqlite_recurring.hpp>
 
 namespace bide {
 
@@ -34,6 +35,7 @@ StoredState SqliteJobReader::read() {
   read_dependencies();
   read_resources();
   read_labels();
+  state_.recurring = SqliteRecurring(database_).read();
   return std::move(state_);
 }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include <bide/executor/jobs/sqlite_recurring.hpp>
+
 namespace bide {
 
 namespace {
 
 constexpr std::int64_t application = 0x62696465;  // "bide"
-constexpr std::int64_t schema_version = 1;
+constexpr std::int64_t schema_version = 2;        // 1 had nothing that recurs
 
 // Ids and counts of 64 bits go into signed integers and come back the same.
 constexpr const char* schema = R"sql(
@@ -107,10 +109,12 @@ class SqliteJobStore::Statements {
         resubmit(
             database,
             "UPDATE job SET status = ?, next_attempt = NULL, ended = NULL, failed_attempts = 0 WHERE id = ?"),
-        remove(database, "DELETE FROM job WHERE id = ?") {}
+        remove(database, "DELETE FROM job WHERE id = ?"),
+        recurring(database) {}
 
   SqliteStatement insert_job, insert_dependency, insert_resource, insert_label, set_last;
   SqliteStatement start, end, resubmit, remove;
+  SqliteRecurring recurring;
   JobId last_id = 0;
 };
 
@@ -136,10 +140,12 @@ void SqliteJobStore::prepare_schema() {
     throw SqliteError(database_.path() + ": its schema has version " + std::to_string(version) +
                       ", written by a newer bide; this one knows versions up to " +
                       std::to_string(schema_version));
-  if (!empty || owner != 0 || version != 0)
+  const bool older = owner == application && version == 1;
+  if (!older && (!empty || owner != 0 || version != 0))
     throw SqliteError(database_.path() + ": it is the database of another program");
   database_.execute("BEGIN IMMEDIATE");
-  database_.execute(schema);
+  if (!older) database_.execute(schema);
+  database_.execute(SqliteRecurring::schema());
   database_.execute(("PRAGMA application_id = " + std::to_string(application)).c_str());
   database_.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
   database_.execute("COMMIT");
@@ -189,6 +195,12 @@ void SqliteJobStore::apply(const JobRecord& record) {
     case JobRecord::Kind::removed:
       to.remove.bind(id).run();
       return expect_one(record);
+    case JobRecord::Kind::recurs:
+      return to.recurring.add(*record.recurring);
+    case JobRecord::Kind::recurred:
+      return to.recurring.reach(record.recurring->name, record.at, record.id);
+    case JobRecord::Kind::recurs_no_more:
+      return to.recurring.remove(record.recurring->name);
   }
 }
 

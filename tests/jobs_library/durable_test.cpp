@@ -1,8 +1,8 @@
 // With a store: what is kept before who sees it, and what the next process finds.
 
+#include "memory_store.hpp"
 #include "schedule.hpp"
 
-#include <memory>
 #include <stdexcept>
 
 #include <catch2/catch.hpp>
@@ -11,52 +11,6 @@ using namespace bide;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// Keeps records in memory, as a disk would over processes. It can fail from some batch on.
-class MemoryStore final : public JobStore {
- public:
-  StoredState load() override {
-    StoredState state;
-    for (const JobRecord& record : records) apply(state, record);
-    return state;
-  }
-  void write(std::span<const JobRecord> batch) override {
-    if (++batches > fail_after) throw std::runtime_error("the disk is full");
-    records.insert(records.end(), batch.begin(), batch.end());
-  }
-
-  std::vector<JobRecord> records;
-  std::size_t batches = 0;
-  std::size_t fail_after = 1'000'000;
-
- private:
-  static void apply(StoredState& state, const JobRecord& record) {
-    if (record.kind == JobRecord::Kind::accepted) {
-      state.jobs.emplace_back().job = record.job;
-      state.last_id = std::max(state.last_id, record.id);
-      return;
-    }
-    for (std::size_t i = 0; i < state.jobs.size(); ++i) {
-      StoredState::Entry& entry = state.jobs[i];
-      if (entry.job.id != record.id) continue;
-      if (record.kind == JobRecord::Kind::removed) {
-        state.jobs.erase(state.jobs.begin() + static_cast<std::ptrdiff_t>(i));
-      } else if (record.kind == JobRecord::Kind::started) {
-        entry.status = JobStatus::running;
-        entry.attempts = record.attempt;
-      } else if (record.kind == JobRecord::Kind::ended) {
-        entry.status = record.status;
-        entry.outcome = record.outcome;
-        entry.next_attempt = record.next_attempt;
-        if (record.outcome.kind() == JobOutcome::Kind::failure) ++entry.failed_attempts;
-      } else {
-        entry.status = JobStatus::ready;
-        entry.failed_attempts = 0;
-      }
-      return;
-    }
-  }
-};
 
 using Seen = std::vector<std::string>;
 

@@ -50,6 +50,20 @@ TEST_CASE("Recurrence: cron goes on from any nanosecond") {
   CHECK(occurrences(recurrence, Time(-1ns), 1) == Texts{"1970-01-01T12:00:00Z"});
 }
 
+TEST_CASE("Recurrence: the last of a time is found without a look at each") {
+  const Recurrence tick = Recurrence::every(1ns, noon);
+  CHECK(tick.last(noon, noon + 24h * 365) == noon + 24h * 365);
+  CHECK(tick.last(noon - 1ns, noon) == noon);
+  CHECK(tick.last(noon, noon) == std::nullopt);
+  CHECK(tick.last(noon + 1h, noon) == std::nullopt);
+  CHECK(Recurrence::every(90min, noon).last(noon, noon + 4h) == noon + 3h);
+  const Recurrence cron = Recurrence::by(Cron("0 12 * * *"));
+  CHECK(cron.last(noon, noon + 24h - 1ns) == std::nullopt);
+  CHECK(cron.last(noon, noon + 24h) == noon + 24h);
+  CHECK(cron.last(noon, noon + 24h * 3 + 5h) == noon + 24h * 3);
+  CHECK(tick.last(Time::min(), Time::max()) == Time::max());
+}
+
 TEST_CASE("to_rfc3339: a fraction where there is one, and years of four digits") {
   CHECK(to_rfc3339(noon + 1500ms) == "2026-03-01T12:00:01.5Z");
   CHECK(to_rfc3339(noon + 1ns) == "2026-03-01T12:00:00.000000001Z");

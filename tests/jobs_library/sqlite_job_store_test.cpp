@@ -173,6 +173,82 @@ TEST_CASE("SqliteJobStore: attempts, ends, resubmits and removals") {
   CHECK_FALSE(store.load().jobs[0].next_attempt);
 }
 
+namespace {
+StoredRecurring rich_recurring() {
+  StoredRecurring recurring;
+  recurring.name = "nightly; DROP TABLE recurring";
+  recurring.job = rich_job();
+  recurring.job.id = 0;
+  recurring.job.submitted = 0;
+  recurring.job.deadline.reset();
+  recurring.job.start_at.reset();
+  recurring.job.start_tolerance = {};
+  recurring.job.start_missed = FixedStart::Missed::run_late;
+  recurring.job.after.clear();
+  recurring.job.key.clear();
+  recurring.since = 5;
+  recurring.interval = 7s;
+  recurring.cron = "* * * * *";
+  recurring.zone = "Europe/Berlin";
+  recurring.deadline_after = 9s;
+  recurring.overlap = Recurring::Overlap::queue;
+  recurring.missed = Recurring::Missed::run_late;
+  recurring.reached = 11;
+  recurring.latest = std::numeric_limits<JobId>::max();
+  return recurring;
+}
+
+JobRecord of_recurring(Kind kind, const StoredRecurring& recurring, WallTime at = 0, JobId id = 0) {
+  JobRecord record = happened(kind, id, 0, at);
+  record.recurring = std::make_shared<const StoredRecurring>(recurring);
+  return record;
+}
+}  // namespace
+
+TEST_CASE("SqliteJobStore: what recurs, how far it has come, and that it recurs no more") {
+  const Folder folder;
+  StoredRecurring rich = rich_recurring();
+  StoredRecurring plain;
+  plain.name = "a";
+  {
+    SqliteJobStore store(folder.file());
+    store.write(std::vector{of_recurring(Kind::recurs, rich), of_recurring(Kind::recurs, plain)});
+    CHECK(store.load().recurring == std::vector{plain, rich});
+    store.write(
+        std::vector{of_recurring(Kind::recurred, plain, 70, 8), of_recurring(Kind::recurred, plain, 80)});
+  }
+  plain.reached = 80;
+  plain.latest = 8;
+  SqliteJobStore store(folder.file());
+  CHECK(store.load().recurring == std::vector{plain, rich});
+  store.write(std::vector{of_recurring(Kind::recurs_no_more, rich)});
+  CHECK(store.load().recurring == std::vector{plain});
+  CHECK_THROWS_WITH(store.write(std::vector{of_recurring(Kind::recurs_no_more, rich)}),
+                    Catch::Contains("no recurring job 'nightly"));
+  CHECK_THROWS_WITH(store.write(std::vector{accepted(1), of_recurring(Kind::recurs, plain)}),
+                    Catch::Contains("UNIQUE constraint"));
+  CHECK(store.load().jobs.empty());
+}
+
+TEST_CASE("SqliteJobStore: a file from before anything could recur is taken over") {
+  const Folder folder;
+  {
+    SqliteJobStore store(folder.file());
+    store.write(std::vector{accepted(rich_job())});
+  }
+  {
+    SqliteDatabase older(folder.file());
+    older.execute("DROP TABLE recurring_label; DROP TABLE recurring_resource; DROP TABLE recurring");
+    older.execute("PRAGMA user_version = 1");
+  }
+  for (int n = 0; n < 2; ++n) {
+    SqliteJobStore store(folder.file());
+    CHECK(store.load().jobs[0].job == rich_job());
+    CHECK(store.load().recurring.size() == static_cast<std::size_t>(n));
+    if (n == 0) store.write(std::vector{of_recurring(Kind::recurs, rich_recurring())});
+  }
+}
+
 TEST_CASE(
     "SqliteJobStore: a batch that can't be written whole changes nothing, and the next one is written") {
   const Folder folder;
@@ -232,6 +308,13 @@ TEST_CASE("SqliteJobStore: numbers that name nothing are damage") {
     { SqliteDatabase(folder.file()).execute(("UPDATE job SET " + column + " = 1").c_str()); }
   }
   CHECK(complaint(folder.file()) == "none");
+  { SqliteJobStore(folder.file()).write(std::vector{of_recurring(Kind::recurs, rich_recurring())}); }
+  for (const std::string column : {"overlap", "missed", "priority", "max_attempts"}) {
+    { SqliteDatabase(folder.file()).execute(("UPDATE recurring SET " + column + " = -3").c_str()); }
+    CHECK(complaint(folder.file()) == folder.file() + ", recurring job '" + rich_recurring().name +
+                                          "': it is damaged: " + column + " is -3");
+    { SqliteDatabase(folder.file()).execute(("UPDATE recurring SET " + column + " = 1").c_str()); }
+  }
 }
 
 TEST_CASE("SqliteJobStore: pages that are overwritten are found") {
