@@ -78,6 +78,8 @@ Task<Answer> Api::answer(const bide_http::Request& request) {
     check_access(request, call);
     check_origin(request, call);
     answer = co_await route(call);
+    // What is told has been kept before.
+    if (call.method != "GET") co_await scheduler_.kept();
   } catch (const ApiError& refused) {
     answer = error(refused.status(), refused.what());
     if (refused.status() == 401) answer.headers += "WWW-Authenticate: Bearer\r\n";
@@ -133,7 +135,7 @@ Task<Answer> Api::route(const ApiCall& call) {
     answer.type = "text/plain; version=0.0.4; charset=utf-8";
     answer.body = scheduler_.metrics();
   } else if (call.is({"api", "state"}) && reads) {
-    answer.body = view_.state(recurring_);
+    answer.body = view_.state();
     answer.headers = "Cache-Control: no-store\r\n";
   } else if (call.is({"api", "jobs"}) && call.method == "POST") {
     answer = co_await submit(call);
@@ -247,24 +249,23 @@ Answer Api::explain(const ApiCall& call) {
 Answer Api::recurring(const ApiCall& call) {
   if (call.path.size() == 3 && call.method == "DELETE") {
     if (!scheduler_.stop_recurring(call.path[2])) throw ApiError(404, "nothing that recurs has this name");
-    recurring_.erase(call.path[2]);
+    view_.changed();
     return json_answer(200, Json{{"name", call.path[2]}});
   }
   if (call.path.size() != 2) throw ApiError(404, "expected /api/recurring, or DELETE /api/recurring/NAME");
   if (call.method == "POST") {
-    Json json = parse_object(call.body);
-    bide::Recurring recurring = recurring_from(json);
-    if (recurring_.size() >= most_listed) throw ApiError(422, "there are too many that recur already");
+    bide::Recurring recurring = recurring_from(parse_object(call.body));
+    const std::vector<bide::RecurringState> all = scheduler_.recurring();
+    if (all.size() >= most_listed) throw ApiError(422, "there are too many that recur already");
     know(recurring.job.kind);
     const std::string name = recurring.name;
     scheduler_.every(std::move(recurring));
-    recurring_[name] = json;
-    return json_answer(201, json);
+    view_.changed();
+    for (const bide::RecurringState& state : scheduler_.recurring())
+      if (state.recurring.name == name) return json_answer(201, recurring_json(scheduler_, state));
   }
   if (call.method != "GET") refuse_method("GET and POST");
-  Json list = Json::array();
-  for (const auto& [name, json] : recurring_) list.push_back(json);
-  return json_answer(200, Json{{"recurring", std::move(list)}});
+  return json_answer(200, Json{{"recurring", view_.recurring()}});
 }
 
 }  // namespace bide_jobs

@@ -9,10 +9,8 @@
 
 #include <bide/executor/task.hpp>
 
-#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace bide_jobs {
 
@@ -62,7 +60,6 @@ class Api {
   Worker& worker_;
   bide::JobScheduler& scheduler_;
   Access access_;
-  std::map<std::string, Json> recurring_;  // by name, as they were asked for
   WorkerView view_;
 };
 

@@ -170,7 +170,11 @@ void CsvReader::read_order(Job& job) {
 void CsvReader::read_attempts(Job& job) {
   job.kind = text(Column::kind);
   job.tenant = text(Column::tenant);
-  job.command = text(Column::command);
+  if (const CsvField* command = field(Column::command)) {
+    if (command->text.find('\0') != std::string::npos)
+      refuse(command->position, "a command without NUL", quoted(command->text));
+    job.command = command->text;
+  }
   if (const CsvField* timeout = field(Column::timeout)) job.timeout = time_above_zero(*timeout);
   if (const CsvField* retries = field(Column::retries)) {
     const std::int64_t count = whole_number(retries->text);

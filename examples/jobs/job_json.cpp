@@ -1,5 +1,7 @@
 #include "job_json.hpp"
 
+#include "time_text.hpp"
+
 #include <bide/queue/urgency.hpp>
 
 #include <optional>
@@ -40,6 +42,11 @@ bide::urgency::Score score_of(const bide::JobSummary& summary) {
                               bide::Aging::on);
 }
 
+std::size_t limit_of(Texts texts) {
+  constexpr std::size_t most_brief = 200;
+  return texts == Texts::brief ? most_brief : std::string::npos;
+}
+
 Json contender_json(const Times& time, const bide::Contender& contender) {
   return {{"id", contender.id},
           {"priority", to_string(contender.priority)},
@@ -54,8 +61,7 @@ Json contender_json(const Times& time, const bide::Contender& contender) {
 }  // namespace
 
 Json job_json(const bide::JobScheduler& scheduler, const bide::JobSummary& summary, Texts texts) {
-  constexpr std::size_t most_brief = 200;
-  const std::size_t limit = texts == Texts::brief ? most_brief : std::string::npos;
+  const std::size_t limit = limit_of(texts);
   const Times time(scheduler);
   Json json;
   json["id"] = summary.id;
@@ -106,6 +112,35 @@ Json pool_json(const bide::PoolState& pool) {
           {"reserved", pool.reserved},
           {"submitters", pool.submitters},
           {"longest_wait_ms", milliseconds(pool.longest_wait)}};
+}
+
+Json recurring_json(const bide::JobScheduler& scheduler, const bide::RecurringState& state, Texts texts) {
+  constexpr const char* overlaps[] = {"skip", "allow", "queue"};
+  constexpr const char* misses[] = {"skip", "run_late"};
+  const auto time_or_null = [](const std::optional<bide::Duration>& time) {
+    return time ? Json(exact_time(*time)) : Json();
+  };
+  const bide::Recurring& recurring = state.recurring;
+  const bide::Job& job = recurring.job;
+  Json json;
+  json["name"] = recurring.name;
+  json["every"] = time_or_null(recurring.interval);
+  json["cron"] = recurring.cron;
+  json["zone"] = recurring.zone;
+  json["overlap"] = overlaps[static_cast<std::size_t>(recurring.overlap)];
+  json["missed"] = misses[static_cast<std::size_t>(recurring.missed)];
+  json["deadline_after"] = time_or_null(recurring.deadline_after);
+  json["command"] = job.payload.substr(0, limit_of(texts));
+  json["kind"] = job.kind;
+  json["priority"] = to_string(job.priority);
+  json["hint"] = time_or_null(job.duration_hint);
+  json["timeout"] = time_or_null(job.timeout);
+  json["retries"] = job.retry.max_attempts - 1;
+  json["tenant"] = job.tenant;
+  json["labels"] = job.labels;
+  json["next"] = Times(scheduler)(state.next);
+  json["skipped"] = state.skipped;
+  return json;
 }
 
 std::string json_line(const Json& json) {

@@ -16,6 +16,9 @@ enum class Texts { whole, brief };
 Json job_json(const bide::JobScheduler& scheduler, const bide::JobSummary& summary,
               Texts texts = Texts::whole);
 Json decision_json(const bide::JobScheduler& scheduler, const bide::Decision& decision);
+/// As it was asked for, with all that it may leave out; `next`: when it comes again.
+Json recurring_json(const bide::JobScheduler& scheduler, const bide::RecurringState& state,
+                    Texts texts = Texts::whole);
 Json pool_json(const bide::PoolState& pool);
 
 /// On one line. Bytes that are no UTF-8 become the replacement character.

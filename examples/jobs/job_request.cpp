@@ -108,6 +108,15 @@ void read_labels(Members& members, bide::Job& job) {
   if (!name.empty()) job.labels["name"] = name;
 }
 
+bide::FixedStart::Missed missed_from(Members& members, const Json& json) {
+  using Missed = bide::FixedStart::Missed;
+  const std::string missed = members.text("missed");
+  if (missed == "skip") return Missed::skip;
+  if (missed == "fail") return Missed::fail;
+  if (!missed.empty() && missed != "run_late") refuse("missed", "run_late, skip or fail", json["missed"]);
+  return Missed::run_late;
+}
+
 /// What a job and the template of a recurring one have in common.
 bide::Job template_from(Members& members) {
   constexpr std::uint64_t most_retries = 1000;
@@ -162,6 +171,8 @@ bide::Job job_from(const Json& json) {
   if (const std::optional<bide::Duration> start_in = members.time("start_in")) {
     bide::FixedStart start;
     start.at = bide::add_saturating(bide::now(), *start_in);
+    start.tolerance = members.time("tolerance").value_or(start.tolerance);
+    start.missed = missed_from(members, json);
     job.start = start;
   }
   if (const Json* after = members.find("after")) {
@@ -182,6 +193,12 @@ bide::Recurring recurring_from(const Json& json) {
   const std::string zone = members.text("zone");
   if (!zone.empty()) recurring.zone = zone;
   recurring.deadline_after = members.time("deadline_after");
+  const std::string missed = members.text("missed");
+  if (missed == "run_late") {
+    recurring.missed = bide::Recurring::Missed::run_late;
+  } else if (!missed.empty() && missed != "skip") {
+    refuse("missed", "skip or run_late", json["missed"]);
+  }
   const std::string overlap = members.text("overlap");
   if (overlap == "allow") {
     recurring.overlap = bide::Recurring::Overlap::allow;

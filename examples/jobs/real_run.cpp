@@ -120,11 +120,7 @@ Task<> RealRun::run() {
 }  // namespace
 
 int run_for_real(const Workload& workload, const RealRunOptions& options) {
-  for (const Job& job : workload.jobs) {
-    if (!job.command.empty()) continue;
-    throw InputError(workload.source, "line " + std::to_string(job.line) + ": " + word(job.name) +
-                                          " has no command; expected one in the column command");
-  }
+  require_commands(workload);
   Executor executor({.time = TimeMode::real_time});
   RealRun run(workload, options);
   executor.submit(run.run(), {.name = "bide-jobs"});

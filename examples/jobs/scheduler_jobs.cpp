@@ -3,7 +3,14 @@
 #include "input_error.hpp"
 #include "quoted.hpp"
 
+#include <bide/executor/executor.hpp>
+#include <bide/executor/jobs/job_refused.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace bide_jobs {
 namespace {
@@ -16,6 +23,14 @@ bide::Dependency::On on_of(After::On on) {
 }  // namespace
 
 bool recurs(const Job& job) { return job.every.has_value() || !job.cron.empty(); }
+
+void require_commands(const Workload& workload) {
+  for (const Job& job : workload.jobs) {
+    if (!job.command.empty()) continue;
+    throw InputError(workload.source, "line " + std::to_string(job.line) + ": " + word(job.name) +
+                                          " has no command; expected one in the column command");
+  }
+}
 
 std::map<std::string, std::uint32_t> tenants_of(const Workload& workload) {
   std::map<std::string, std::uint32_t> weights;
@@ -86,17 +101,42 @@ bide::Recurring SchedulerJobs::recurring(std::size_t index) const {
   return recurring;
 }
 
+namespace {
+bool recurs_already(const bide::JobScheduler& scheduler, const std::string& name) {
+  const std::vector<bide::RecurringState> all = scheduler.recurring();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const bide::RecurringState& state) { return state.recurring.name == name; });
+}
+
+using Offer = bide::Task<std::optional<bide::JobHandle>>;
+
+/// Returns: nothing where there is no room.
+Offer offer_job(bide::JobScheduler& scheduler, bide::Job job) {
+  std::optional<bide::JobHandle> handle;
+  try {
+    handle = co_await scheduler.submit(std::move(job));
+  } catch (const bide::JobRefused& refused) {
+    if (refused.reason() != bide::JobRefused::Reason::full) throw;
+  }
+  co_return handle;
+}
+}  // namespace
+
 bide::Task<> submit_all(const SchedulerJobs& jobs, const Workload& workload, bide::JobScheduler& scheduler,
                         std::function<void(std::size_t, bide::JobHandle)> submitted) {
   for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
     if (jobs.submit_at(i) > bide::now()) co_await bide::SleepUntil(jobs.submit_at(i));
     if (recurs(workload.jobs[i])) {
-      scheduler.every(jobs.recurring(i));
+      if (!recurs_already(scheduler, jobs.key(i))) scheduler.every(jobs.recurring(i));
       continue;
     }
-    bide::Job job = jobs.job(i);
-    bide::JobHandle handle = co_await scheduler.submit(std::move(job));
-    submitted(i, std::move(handle));
+    std::optional<bide::JobHandle> handle;
+    while (!handle) {
+      Offer offer = offer_job(scheduler, jobs.job(i));
+      handle = co_await std::move(offer);
+      if (!handle) co_await bide::Sleep(std::chrono::milliseconds(20));
+    }
+    submitted(i, std::move(*handle));
   }
 }
 

@@ -48,10 +48,14 @@ class SchedulerJobs {
 
 bool recurs(const Job& job);
 
+/// Throws: InputError for a job without a command.
+void require_commands(const Workload& workload);
+
 /// Of equal weight; empty where no job names one.
 std::map<std::string, std::uint32_t> tenants_of(const Workload& workload);
 
 /// Submits every job of the file at its time, then returns; what recurs goes on. `submitted` is called with each handle.
+/// A job that finds the queue full is offered again until there is room.
 bide::Task<> submit_all(const SchedulerJobs& jobs, const Workload& workload, bide::JobScheduler& scheduler,
                         std::function<void(std::size_t, bide::JobHandle)> submitted);
 

@@ -55,6 +55,8 @@ class Service {
       ReadOptions reading;
       reading.durations = Durations::optional;
       file_ = read_workload(options.file, reading);
+      require_commands(file_);
+      static_cast<void>(SchedulerJobs(file_, Instant()));  // what it refuses is refused now
     }
   }
 

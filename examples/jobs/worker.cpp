@@ -56,6 +56,7 @@ bide::StoredState load_store(bide::JobStore& store) {
 bide::StoredState Worker::Store::load() {
   bide::StoredState state = load_store(*inner_);
   for (const bide::StoredState::Entry& entry : state.jobs) worker_.know(entry.job.kind);
+  for (const bide::StoredRecurring& recurring : state.recurring) worker_.know(recurring.job.kind);
   return state;
 }
 

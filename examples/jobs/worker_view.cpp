@@ -78,7 +78,14 @@ Json WorkerView::recent() {
   return list;
 }
 
-const std::string& WorkerView::state(const std::map<std::string, Json>& recurring) {
+Json WorkerView::recurring() const {
+  Json list = Json::array();
+  for (const bide::RecurringState& one : scheduler_.recurring())
+    list.push_back(recurring_json(scheduler_, one, Texts::brief));
+  return list;
+}
+
+const std::string& WorkerView::state() {
   if (!state_.empty() && bide::subtract_saturating(bide::now(), state_at_) < state_age) return state_;
   state_at_ = bide::now();
   Json json;
@@ -94,8 +101,7 @@ const std::string& WorkerView::state(const std::map<std::string, Json>& recurrin
   for (auto letter = letters.rbegin(); letter != letters.rend() && json["dead_letters"].size() < most_shown;
        ++letter)
     json["dead_letters"].push_back(job_json(scheduler_, *letter, Texts::brief));
-  json["recurring"] = Json::array();
-  for (const auto& [name, one] : recurring) json["recurring"].push_back(one);
+  json["recurring"] = recurring();
   state_ = json_line(json);
   return state_;
 }

@@ -5,7 +5,6 @@
 #include <bide/executor/jobs/job_scheduler.hpp>
 #include <bide/timers/instant.hpp>
 
-#include <map>
 #include <string>
 
 namespace bide_jobs {
@@ -20,7 +19,9 @@ class WorkerView {
 
   Json jobs(const bide::JobFilter& filter);
   /// All that the page shows, as JSON: up to 100 of each list. However many look, it is made four times a second at most.
-  const std::string& state(const std::map<std::string, Json>& recurring);
+  const std::string& state();
+  /// What recurs, by name.
+  Json recurring() const;
 
  private:
   Json live();
