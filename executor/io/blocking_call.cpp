@@ -95,6 +95,7 @@ struct BlockingCalls::Call final : Operation {
   explicit Call(BlockingCalls& calls) : Operation(Kind::call), owner(&calls) {}
 
   std::int64_t call_blocking() noexcept override {
+    begun = true;
     return original->kind == Kind::call ? original->call_blocking() : perform_blocking(*original);
   }
 
@@ -103,6 +104,7 @@ struct BlockingCalls::Call final : Operation {
     ended.result = result;
     ended.next = nullptr;
     owner->free(*this);
+    if (!begun) return owner->refuse(ended, result);
     owner->told_.call_ended(ended);
   }
 
@@ -110,6 +112,7 @@ struct BlockingCalls::Call final : Operation {
   Operation* original = nullptr;
   Call* behind = nullptr;  // in the list of free ones, or of those in flight
   Call* ahead = nullptr;
+  bool begun = false;
 };
 
 BlockingCalls::~BlockingCalls() {
@@ -117,28 +120,33 @@ BlockingCalls::~BlockingCalls() {
   while (free_ != nullptr) delete std::exchange(free_, free_->behind);
 }
 
-BlockingCalls::Call* BlockingCalls::make() noexcept {
+BlockingCalls::Call* BlockingCalls::make() {
   if (free_ != nullptr) return std::exchange(free_, free_->behind);
-  return new (std::nothrow) Call(*this);
+  return new Call(*this);
 }
 
-int BlockingCalls::start(Operation& operation) noexcept {
+void BlockingCalls::start(Operation& operation) noexcept {
   BlockingPool* pool = nullptr;
+  Call* call = nullptr;
   try {
     pool = &executor_.blocking_pool();
+    call = make();
   } catch (const std::bad_alloc&) {
-    return ENOMEM;
+    return refuse(operation, -ENOMEM);
   }
-  Call* const call = make();
-  if (call == nullptr) return ENOMEM;
   call->original = &operation;
+  call->begun = false;
   call->ahead = nullptr;
   call->behind = std::exchange(live_, call);
   if (call->behind != nullptr) call->behind->ahead = call;
   operation.next = call;
   ++in_flight_;
   pool->start(*call);
-  return 0;
+}
+
+void BlockingCalls::refuse(Operation& operation, std::int64_t error) noexcept {
+  operation.result = operation.kind == Kind::close ? perform_blocking(operation) : error;
+  told_.call_ended(operation);
 }
 
 void BlockingCalls::free(Call& call) noexcept {

@@ -16,7 +16,7 @@ std::int64_t perform_blocking(const Operation& operation) noexcept;
 
 /// A driver's operations that the executor's BlockingPool does, since the kernel has no better way.
 ///
-/// Invariants: each started one is told to `Ended::call_ended`, in the order of their ends.
+/// Invariants: each started one is told to `Ended::call_ended`, in the order of their ends; a close was done by then.
 /// Cost:       no allocation an operation once as many were under way at a time.
 class BlockingCalls {
  public:
@@ -35,8 +35,12 @@ class BlockingCalls {
   BlockingCalls(const BlockingCalls&) = delete;
   BlockingCalls& operator=(const BlockingCalls&) = delete;
 
-  /// Returns: 0, or an errno: the operation was not started.
-  [[nodiscard]] int start(Operation& operation) noexcept;
+  /// Where there is no memory for it, or no thread: ends with that error.
+  void start(Operation& operation) noexcept;
+
+  /// Ends it with that error, and never begins it. A close is done all the same, here and now: its descriptor would stay
+  /// open.
+  void refuse(Operation& operation, std::int64_t error) noexcept;
 
   /// It ends with -ECANCELED if it has not begun; but a close is done, come what may. Requires: in flight here.
   void cancel(Operation& operation) noexcept;
@@ -49,7 +53,7 @@ class BlockingCalls {
  private:
   struct Call;
 
-  Call* make() noexcept;
+  Call* make();
   void free(Call& call) noexcept;
 
   Executor& executor_;

@@ -71,16 +71,18 @@ EpollDriver::EpollDriver(Executor& executor, const DriverOptions& options)
 EpollDriver::~EpollDriver() {
   refusing_ = true;
   end_all(-ECANCELED);
-  calls_.finish();
-  while (!ended_.empty()) tell_ended();
+  do {  // what is told may start a close, and other things in vain
+    tell_ended();
+    calls_.finish();
+  } while (!ended_.empty());
 }
 
 void EpollDriver::start(Operation& operation) noexcept {
   ++counts_.started;
   operation.steps = 0;
+  if (operation.kind == Kind::close) return start_close(operation);
   if (mark_.in_child()) return tell(operation, -ForkMark::error);
   if (refusing_) return tell_later(operation, -ECANCELED);
-  if (operation.kind == Kind::close) return start_close(operation);
   const std::optional<Direction> direction = direction_of(operation);
   if (!direction) return start_on_pool(operation);
   if (at_an_offset(operation)) {
@@ -104,18 +106,16 @@ void EpollDriver::start_close(Operation& operation) noexcept {
 
 void EpollDriver::start_on_pool(Operation& operation) noexcept {
   operation.driver_word = static_cast<std::uint32_t>(Place::pool);
-  if (const int error = calls_.start(operation); error != 0) call_ended_with(operation, -error);
+  calls_.start(operation);
 }
 
-void EpollDriver::call_ended(Operation& operation) noexcept { call_ended_with(operation, operation.result); }
-
-void EpollDriver::call_ended_with(Operation& operation, std::int64_t result) noexcept {
+void EpollDriver::call_ended(Operation& operation) noexcept {
   const std::optional<Direction> direction = direction_of(operation);
   WatchedDescriptor* const watched =
       direction && !at_an_offset(operation) ? set_.known(operation.descriptor) : nullptr;
   if (watched != nullptr)
     watched->on_pool = static_cast<std::uint8_t>(watched->on_pool & ~WatchedDescriptor::bit(*direction));
-  tell(operation, result);
+  tell(operation, operation.result);
   if (watched != nullptr) advance(*watched, *direction);
 }
 

@@ -30,7 +30,8 @@ class Executor;
 /// Descriptors: a listener is made non-blocking with its first accept, and a socket for the moment of its connect. The
 ///         flags of no other are touched. Descriptors that are polled alone may be closed without a word; for all others
 ///         `closing` has to be told.
-/// Forks:  in a child of this process each operation ends at once with -ForkMark::error, and the parent is undisturbed.
+/// Forks:  in a child of this process each operation ends at once with -ForkMark::error, but a close is done; the parent
+///         is undisturbed.
 /// Cost:   no allocation an operation once the descriptor's number has been seen; one system call for what is there,
 ///         three where it waits.
 class EpollDriver final : public Driver, private BlockingCalls::Ended {
@@ -59,7 +60,6 @@ class EpollDriver final : public Driver, private BlockingCalls::Ended {
   void start_close(Operation& operation) noexcept;
   void start_on_pool(Operation& operation) noexcept;
   void call_ended(Operation& operation) noexcept override;
-  void call_ended_with(Operation& operation, std::int64_t result) noexcept;
 
   void tell(Operation& operation, std::int64_t result) noexcept;
   void tell_later(Operation& operation, std::int64_t result) noexcept;

@@ -4,8 +4,8 @@ namespace bide {
 
 /// Tells a process from a child that it has forked, without a system call: a page that the kernel wipes in the child.
 ///
-/// A driver shares its kernel objects with such a child. There, each operation ends at once with `error`, and nothing
-/// that the parent uses is touched.
+/// A driver shares its kernel objects with such a child. There, each operation but a close ends at once with `error`, and
+/// nothing that the parent uses is touched.
 class ForkMark {
  public:
   /// What operations end with in the child: "Resource temporarily unavailable" would be tried again, "Operation not

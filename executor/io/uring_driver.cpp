@@ -87,7 +87,7 @@ void UringDriver::start(Operation& operation) noexcept {
   operation.cancel_asked = false;
   ++statistics_.started;
   ++in_flight_;
-  if (mark_.in_child()) return tell(operation, -ForkMark::error);
+  if (mark_.in_child()) return blocking_.refuse(operation, -ForkMark::error);
   check_thread();
   if (ending_ && operation.kind != Operation::Kind::close) return tell(operation, -ECANCELED);
   if (operation.kind == Operation::Kind::close) closing(operation.descriptor);
@@ -100,8 +100,8 @@ void UringDriver::start(Operation& operation) noexcept {
 // A close is done, come what may: the descriptor would stay open.
 void UringDriver::cancel(Operation& operation) noexcept {
   ++statistics_.cancels;
-  operation.cancel_asked = true;
   if (operation.kind == Operation::Kind::close && !mark_.in_child()) return;
+  operation.cancel_asked = true;
   switch (place(operation)) {
     case in_pool:
       return blocking_.cancel(operation);

@@ -40,7 +40,7 @@ class UringRing;
 ///
 /// Invariants: each operation in flight is in exactly one list, told by its `driver_word`, or with the pool.
 /// Threads:    the one OS thread that made it. The destructor may run on another, if nothing is in flight.
-/// Fork:       in the child each operation ends with ForkMark::error, and the parent's ring is left alone.
+/// Fork:       in the child each operation ends with ForkMark::error, but a close is done; the parent's ring is left alone.
 /// Signals:    SIGPIPE is blocked on the OS thread while the driver lives: see SigpipeBlocked.
 class UringDriver final : public Driver, private BlockingCalls::Ended {
  public:

@@ -36,12 +36,16 @@ int disabled_by_sysctl() {
   return value;
 }
 
-std::string locked_memory_text() {
-  rlimit limit{};
-  std::string text = "the locked memory of this user is used up (RLIMIT_MEMLOCK";
-  if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    text += " is " + std::to_string(limit.rlim_cur) + " bytes";
-  return text + ")";
+std::string bytes_of(int limit) {
+  rlimit is{};
+  if (::getrlimit(static_cast<__rlimit_resource>(limit), &is) != 0 || is.rlim_cur == RLIM_INFINITY)
+    return "unlimited";
+  return std::to_string(is.rlim_cur) + " bytes";
+}
+
+std::string no_memory_text() {
+  return "the locked memory of this user is used up, or there is no room to map it (RLIMIT_MEMLOCK is " +
+         bytes_of(RLIMIT_MEMLOCK) + ", RLIMIT_AS is " + bytes_of(RLIMIT_AS) + ")";
 }
 
 std::string cause_of_no_ring(int error) {
@@ -53,7 +57,7 @@ std::string cause_of_no_ring(int error) {
     case ENOSYS:
       return "the kernel has none, or a seccomp filter hides it";
     case ENOMEM:
-      return locked_memory_text();
+      return no_memory_text();
     case EMFILE:
     case ENFILE:
       return "no descriptor is left";
@@ -121,8 +125,18 @@ void UringRing::require_features() {
   ask_operations();
   if (!supports(IORING_OP_POLL_ADD) || !supports(IORING_OP_ASYNC_CANCEL))
     too_old("it has no poll, or no cancel");
-  const int result = call(0, Duration::zero());  // one that is refused later could not be told from a fault
+  try_call();
+}
+
+// One that is refused later could not be told from a fault, nor the refusal of a close from one that failed: then the
+// descriptor is gone.
+void UringRing::try_call() {
+  io_uring_sqe* const request = next_request(0);
+  io_uring_prep_close(request, -1);
+  request->user_data = 0;
+  const int result = call(0, Duration::zero());
   if (result < 0) call_refused("io_uring_enter", -result);
+  if (!has_answer() || take_answer().res != -EBADF) opcodes_ &= ~(std::uint64_t{1} << IORING_OP_CLOSE);
 }
 
 void UringRing::ask_operations() {

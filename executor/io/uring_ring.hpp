@@ -17,7 +17,8 @@ namespace bide {
 class UringRing {
  public:
   /// Throws: std::system_error; the text names the cause: a filter of system calls, the sysctl io_uring_disabled,
-  ///         RLIMIT_MEMLOCK with its value, a kernel without io_uring, what an old kernel lacks, or which call is refused.
+  ///         RLIMIT_MEMLOCK and RLIMIT_AS with their values, a kernel without io_uring, what an old kernel lacks, or
+  ///         which call is refused.
   /// Where locked memory is short it makes a smaller ring, and tries for some 250 ms: the kernel frees those of rings
   /// that are gone late.
   explicit UringRing(const DriverOptions& options);
@@ -72,6 +73,7 @@ class UringRing {
   int set_up_once(unsigned submission, unsigned completion, const DriverOptions& options);
   void require_features();
   void ask_operations();
+  void try_call();
 
   io_uring ring_{};
   bool made_ = false;

@@ -114,9 +114,7 @@ void UringDriver::launch(Operation& operation) {
 
 void UringDriver::block(Operation& operation) {
   operation.driver_word = (operation.driver_word & ~std::uint32_t{place_bits}) | in_pool;
-  operation.more = false;
-  const int error = blocking_.start(operation);
-  if (error != 0) tell(operation, -error);
+  blocking_.start(operation);
 }
 
 void UringDriver::submit(Operation& operation, io_uring_sqe& request) {

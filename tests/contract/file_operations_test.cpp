@@ -108,7 +108,7 @@ const Behaviours open_behaviours(Under::delays,
                                         const std::string path = folder.write("a", "");
                                         stage.call("warm up", on(Kind::sync, opened(path, O_RDONLY).get()));
                                         stage.run();
-                                        const std::size_t before = open_descriptors();
+                                        const int before = descriptor_count();
                                         int delivered = 0;
                                         std::vector<Handle<>> handles;
                                         for (int number = 0; number < 100; ++number) {
@@ -125,7 +125,7 @@ const Behaviours open_behaviours(Under::delays,
                                           co_return;
                                         });
                                         stage.run();
-                                        CHECK(open_descriptors() == before);
+                                        CHECK(descriptor_count() == before);
                                         CHECK(delivered <= 100);
                                       }},
                                  });

@@ -91,7 +91,7 @@ const Behaviours open_behaviours(
            const std::string path = folder.write("a", "");
            stage.submit([&]() -> Task<> { const File file = co_await File::open(path, OpenMode::read); });
            stage.run();
-           const std::size_t before = open_descriptors();
+           const int before = descriptor_count();
            stage.submit([&]() -> Task<> {
              const auto opens = [](std::string name) -> Task<> {
                const File file = co_await File::open(name, OpenMode::read);
@@ -104,7 +104,7 @@ const Behaviours open_behaviours(
            });
            stage.run();
            CHECK(stage.log.empty());
-           CHECK(open_descriptors() == before);
+           CHECK(descriptor_count() == before);
          }},
         {"File: one that is not open is an error to use",
          [](Stage& stage) {

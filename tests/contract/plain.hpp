@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "../io/descriptor_count.hpp"
+
 namespace bide::test {
 
 // What a behaviour needs around it, made by plain calls. A failure here ends the program: it is not what is on trial.
@@ -101,11 +103,5 @@ class Folder {
  private:
   std::filesystem::path path_;
 };
-
-inline std::size_t open_descriptors() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
-  return count;
-}
 
 }  // namespace bide::test

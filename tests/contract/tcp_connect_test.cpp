@@ -65,7 +65,7 @@ const Behaviours connect_behaviours(
                                          sizeof listener.address));
            }
            static_cast<void>(driver_of(stage.executor));
-           const std::size_t before = open_descriptors();
+           const int before = descriptor_count();
            stage.submit([&]() -> Task<> {
              TcpStream stream;
              const auto result =
@@ -74,7 +74,7 @@ const Behaviours connect_behaviours(
            });
            stage.run();
            CHECK(stage.log == Log{"timed out"});
-           CHECK(open_descriptors() == before);
+           CHECK(descriptor_count() == before);
          }},
         {"TcpStream: small writes are not held back, on either side",
          [](Stage& stage) {

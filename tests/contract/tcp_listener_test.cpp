@@ -140,10 +140,10 @@ const Behaviours listener_behaviours(
          }},
         {"TcpListener: a thousand accepts under cancel leave no descriptor behind",
          [](Stage& stage) {
-           std::size_t before = 0;
+           int before = 0;
            {
              TcpListener listener = TcpListener::bind(Address::loopback(0));
-             before = open_descriptors();
+             before = descriptor_count();
              std::vector<Plain> clients;
              stage.submit([&]() -> Task<> {
                for (int round = 0; round < 200; ++round) {
@@ -161,7 +161,7 @@ const Behaviours listener_behaviours(
              });
              stage.run();
            }
-           CHECK(open_descriptors() <= before);
+           CHECK(descriptor_count() <= before);
          }},
         {"TcpListener: at the limit of descriptors accept waits, tells it once, and goes on when there are "
          "some",

@@ -109,7 +109,7 @@ const Behaviours receive_behaviours(
                             }},
                            {"TcpStream: destroyed while it receives, it gives back buffers and descriptor",
                             [](Stage& stage) {
-                              const std::size_t before = open_descriptors();
+                              const int before = descriptor_count();
                               stage.submit([&]() -> Task<> {
                                 TcpListener listener = TcpListener::bind(Address::loopback(0));
                                 for (int round = 0; round < 10; ++round) {
@@ -124,7 +124,7 @@ const Behaviours receive_behaviours(
                               });
                               stage.run();
                               CHECK(stage.log.empty());
-                              CHECK(open_descriptors() <= before + 2);
+                              CHECK(descriptor_count() <= before + 2);
                             },
                             {.buffer_count = 2}},
                            {"TcpStream: a reset while it receives is told once, after the bytes",

@@ -1,10 +1,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <array>
-#include <cstddef>
 #include <cstdlib>
-#include <filesystem>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,6 +12,7 @@
 #include <bide/executor/executor.hpp>
 #include <bide/executor/io/choose_driver.hpp>
 
+#include "descriptor_count.hpp"
 #include "raw_call.hpp"
 
 using namespace bide;
@@ -47,10 +45,6 @@ class DriverVariable {
 std::string chosen(DriverOptions options = {}) {
   Executor executor;
   return std::string(make_driver(executor, options)->name());
-}
-
-std::ptrdiff_t open_descriptors() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
 }  // namespace
@@ -89,7 +83,7 @@ TEST_CASE(
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
   for (const auto choice : {DriverOptions::Choice::automatic, DriverOptions::Choice::epoll}) {
-    const std::ptrdiff_t open_before = open_descriptors();
+    const int open_before = descriptor_count();
     {
       Executor executor({.io = {.choice = choice}});
       const int lowest = ::dup(STDERR_FILENO);
@@ -107,7 +101,7 @@ TEST_CASE(
         }
         ::setrlimit(RLIMIT_NOFILE, &before);
         if (executor.driver() == nullptr)
-          CHECK(open_descriptors() <= open_before + 1);  // the wake descriptor
+          CHECK(descriptor_count() <= open_before + 1);  // the wake descriptor
       }
       CHECK(refusals >= 2);
       std::array<char, 1> memory{};
@@ -118,6 +112,6 @@ TEST_CASE(
       executor.run();
       CHECK(result == 1);
     }
-    CHECK(open_descriptors() == open_before);
+    CHECK(descriptor_count() == open_before);
   }
 }

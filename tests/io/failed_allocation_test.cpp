@@ -20,6 +20,7 @@
 
 #include "counted_allocations.hpp"
 #include "io_run.hpp"
+#include "raw_call.hpp"
 
 // A program of its own, with a global operator new that fails where it is told to.
 
@@ -108,6 +109,25 @@ TEST_CASE("Driver: whichever allocation of a whole run fails, an error tells, an
     for (const auto which : {Failing::Which::one, Failing::Which::all_from}) {
       CHECK(fail_each(which, [&] { run_io(exchanges(), on(choice)); }) > 10);
     }
+  }
+}
+
+TEST_CASE("Driver: a close is done without memory for a call on another OS thread") {
+  for (const DriverChoice choice : both) {
+    DriverOptions io;
+    io.refused_kinds =
+        1U << static_cast<unsigned>(Operation::Kind::close);  // epoll gives files to the pool as it is
+    Executor executor(on(choice, io));
+    const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    std::int64_t result = 1;
+    executor.submit({}, [&]() -> Task<> {
+      static_cast<void>(driver_of(Executor::current()));
+      const Failing failing(1, Failing::Which::all_from);
+      result = co_await RawCall({.kind = Operation::Kind::close, .descriptor = file});
+    });
+    executor.run();
+    CHECK(result == 0);
+    CHECK(::fcntl(file, F_GETFD) == -1);
   }
 }
 

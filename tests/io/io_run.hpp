@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dirent.h>
 #include <cstddef>
 #include <exception>
 #include <string>
@@ -10,16 +9,9 @@
 #include <bide/executor/executor.hpp>
 #include <bide/executor/io/stream.hpp>
 
-namespace bide::test {
+#include "descriptor_count.hpp"
 
-/// How many descriptors this process has open.
-inline int descriptor_count() {
-  int count = 0;
-  DIR* const folder = ::opendir("/proc/self/fd");
-  while (::readdir(folder) != nullptr) ++count;
-  ::closedir(folder);
-  return count - 3;  // ".", ".." and the folder
-}
+namespace bide::test {
 
 /// The result of one task, run alone with real I/O.
 template <class T>

@@ -1,64 +1,24 @@
-#include <dlfcn.h>
-#include <liburing.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
+#include "changed_ring.hpp"
+#include "descriptor_count.hpp"
 #include "uring_request.hpp"
 
-// A program of its own: its rings are restricted by the kernel, which answers a request of one kind with EACCES though
-// it told that it has it. Any other refusal at run time looks the same to the driver.
-
-namespace {
-
-std::optional<unsigned> forbidden_opcode;
-bool kernel_restricts = true;
-
-int register_with(const io_uring& ring, unsigned what, const void* argument, unsigned count) {
-  const long result = ::syscall(SYS_io_uring_register, ring.ring_fd, what, argument, count);
-  return result < 0 ? -errno : static_cast<int>(result);
-}
-
-// All but one.
-int restrict(io_uring& ring, unsigned forbidden) {
-  std::array<io_uring_restriction, 128> allowed{};
-  unsigned count = 0;
-  const auto add = [&](unsigned what, unsigned value) {
-    allowed[count].opcode = static_cast<std::uint16_t>(what);
-    allowed[count++].register_op = static_cast<std::uint8_t>(value);  // or sqe_op, sqe_flags: a union
-  };
-  for (unsigned opcode = 0; opcode < IORING_OP_LAST; ++opcode)
-    if (opcode != forbidden) add(IORING_RESTRICTION_SQE_OP, opcode);
-  for (unsigned call = 0; call < IORING_REGISTER_LAST; ++call) add(IORING_RESTRICTION_REGISTER_OP, call);
-  add(IORING_RESTRICTION_SQE_FLAGS_ALLOWED, 0xFF);
-  return register_with(ring, IORING_REGISTER_RESTRICTIONS, allowed.data(), count);
-}
-
-}  // namespace
-
-/// In place of liburing's.
-extern "C" int io_uring_queue_init_params(unsigned entries, io_uring* ring, io_uring_params* wanted) {
-  using Init = int (*)(unsigned, io_uring*, io_uring_params*);
-  static const auto real = reinterpret_cast<Init>(::dlsym(RTLD_NEXT, "io_uring_queue_init_params"));
-  if (!forbidden_opcode) return real(entries, ring, wanted);
-  wanted->flags |= IORING_SETUP_R_DISABLED;
-  const int made = real(entries, ring, wanted);
-  if (made != 0) return made;
-  kernel_restricts = restrict(*ring, *forbidden_opcode) == 0;
-  return register_with(*ring, IORING_REGISTER_ENABLE_RINGS, nullptr, 0);
-}
-
-namespace {
+// Requests that the kernel refuses at run time.
 
 using namespace bide;
 using namespace bide::test;
+using namespace bide::test::changed_ring;
 using namespace bide::test::uring;
+
+namespace {
+
 using Results = std::vector<std::int64_t>;
 
 struct Refused {
@@ -121,7 +81,6 @@ Task<> files(std::string path, Results& results) {
   results.push_back(co_await Request(Kind::close, {.descriptor = opened}));
 }
 
-// But for a close: one that failed may have happened, and another would be of the number's next owner.
 constexpr Refused kinds[] = {
     {"accept", IORING_OP_ACCEPT, Kind::accept},
     {"connect", IORING_OP_CONNECT, Kind::connect},
@@ -138,6 +97,7 @@ constexpr Refused kinds[] = {
     {"allocate", IORING_OP_FALLOCATE, Kind::allocate},
     {"rename", IORING_OP_RENAMEAT, Kind::rename},
     {"unlink", IORING_OP_UNLINKAT, Kind::unlink},
+    {"close", IORING_OP_CLOSE, Kind::close},
 };
 
 TEST_CASE("UringDriver: whichever kind of request the kernel refuses at run time is done another way") {
@@ -145,30 +105,34 @@ TEST_CASE("UringDriver: whichever kind of request the kernel refuses at run time
       std::filesystem::temp_directory_path() / ("bide-restricted-" + std::to_string(::getpid()));
   for (const Refused& refused : kinds) {
     INFO(refused.name);
-    forbidden_opcode = refused.opcode;
-    UringExecutor uring;
-    forbidden_opcode.reset();
-    CHECK(kernel_restricts);
-    Ends ends(socket_ends(), &uring.driver());
-    const Listener listener(&uring.driver());
-    Results results;
-    const auto run = [&uring](Task<> task) {
-      uring.executor.submit(std::move(task));
-      uring.executor.run();
-    };
-    for (int twice = 0; twice < 2; ++twice) {
-      results.clear();
-      run(streams(ends, results));
-      CHECK(results == Results{3, 3, 3, 3, 3, 3, 3, 3, 3, 3});
-      results.clear();
-      run(connects(listener, results));
-      CHECK(results == Results{0, 0, 0, 0});
-      results.clear();
-      run(files(path, results));
-      CHECK(results == Results{0, 3, 3, 0, 0, 0, 0, 0});
+    const int descriptors = descriptor_count();
+    {
+      forbidden_opcode = refused.opcode;
+      UringExecutor uring;
+      forbidden_opcode.reset();
+      CHECK(kernel_restricts);
+      Ends ends(socket_ends(), &uring.driver());
+      const Listener listener(&uring.driver());
+      Results results;
+      const auto run = [&uring](Task<> task) {
+        uring.executor.submit(std::move(task));
+        uring.executor.run();
+      };
+      for (int twice = 0; twice < 2; ++twice) {
+        results.clear();
+        run(streams(ends, results));
+        CHECK(results == Results{3, 3, 3, 3, 3, 3, 3, 3, 3, 3});
+        results.clear();
+        run(connects(listener, results));
+        CHECK(results == Results{0, 0, 0, 0});
+        results.clear();
+        run(files(path, results));
+        CHECK(results == Results{0, 3, 3, 0, 0, 0, 0, 0});
+      }
+      CHECK(uring.statistics().fallbacks > 0);
+      CHECK(uring.driver().in_flight() == 0);
     }
-    CHECK(uring.statistics().fallbacks > 0);
-    CHECK(uring.driver().in_flight() == 0);
+    CHECK(descriptor_count() == descriptors);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -100,6 +102,19 @@ class Repeating : public Operation {
   }
   std::vector<std::int64_t> results{};
   bool ended = false;
+};
+
+/// A poll that calls a function when it comes true.
+class Then final : public Operation {
+ public:
+  Then(int on, std::function<void()> then) : Operation(Kind::poll), then_(std::move(then)) {
+    descriptor = on;
+    flags = POLLIN;
+  }
+  void completed() noexcept override { then_(); }
+
+ private:
+  std::function<void()> then_;
 };
 
 /// Two ends that are closed at the end, which the driver is told.
@@ -190,6 +205,27 @@ struct UringExecutor {
 
   Executor executor;
 };
+
+inline Task<> receives(int from, std::vector<std::int64_t>& results) {
+  std::array<char, 16> into{};
+  results.push_back(
+      co_await Request(Kind::receive, {.descriptor = from, .memory = into.data(), .length = into.size()}));
+}
+
+/// Opens a file, and closes it.
+inline Task<> opens_and_closes(bool& done) {
+  std::string path = "/dev/null";
+  const std::int64_t opened = co_await Request(Kind::open, {.memory = path.data(), .flags = O_RDONLY});
+  const std::int64_t closed = co_await Request(Kind::close, {.descriptor = static_cast<int>(opened)});
+  done = opened >= 0 && closed == 0;
+}
+
+inline bool works(UringExecutor& uring) {
+  bool done = false;
+  uring.executor.submit(opens_and_closes(done));
+  uring.executor.run();
+  return done;
+}
 
 /// The ways down that a kernel may ask for: everything works the same on each.
 struct Way {
