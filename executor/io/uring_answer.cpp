@@ -41,6 +41,13 @@ bool to_unix_address(const Operation& operation) {
   return to != nullptr && message.msg_namelen > 0 && to->sa_family == AF_UNIX;
 }
 
+// An open that one of the kernel's own threads was called away from says ERESTARTSYS, which no other call shows.
+bool was_interrupted(std::int64_t error) {
+  constexpr std::int64_t first_restart = -512;
+  constexpr std::int64_t last_restart = -516;
+  return error == -EINTR || (error <= first_restart && error >= last_restart);
+}
+
 bool may_mean_refused(std::int64_t error) {
   return error == -EINVAL || error == -EOPNOTSUPP || error == -ENOSYS || error == -EPERM || error == -EACCES;
 }
@@ -109,6 +116,7 @@ void UringDriver::failed(Operation& operation, std::int64_t error) {
     operation.driver_word &= ~std::uint32_t{fed};
     if (error != -ENOBUFS) feed_one();
   }
+  if (was_interrupted(error)) error = -EINTR;
   if (operation.cancel_asked && (error == -EINTR || error == -EAGAIN || error == -ENOBUFS))
     error = -ECANCELED;
   switch (error) {

@@ -182,7 +182,7 @@ void UringDriver::wait(Duration longest) noexcept {
     if (waiting_.empty() && cancel_waits_.empty()) break;
     if (!call(0, Duration::zero())) return;
   }
-  const bool at_once = longest <= Duration::zero() || ring_->has_answer() || !ended_.empty();
+  const bool at_once = longest <= Duration::zero() || !ended_.empty();
   if (at_once && ring_->pending() == 0 && !ring_->wants_call()) return;
   call(at_once ? 0 : 1, longest);
 }

@@ -7,6 +7,7 @@
 
 #include <sys/eventfd.h>
 
+#include "shared_stream.hpp"
 #include "uring_request.hpp"
 
 // Receives into shared buffers, more of them than there are buffers.
@@ -51,37 +52,7 @@ std::string bursts(char letter) {
   return all;
 }
 
-/// A stream's receive that repeats: copies out what comes, gives the buffer back, and arms again when it ended.
-class Stream final : public Operation {
- public:
-  Stream(Driver& driver, int from) : Operation(Kind::receive), driver_(driver) {
-    descriptor = from;
-    repeats = takes_buffer = true;
-  }
-  void completed() noexcept override {
-    if (result > 0) {
-      const auto* const bytes = reinterpret_cast<const char*>(driver_.buffer(buffer).data());
-      text.append(bytes, static_cast<std::size_t>(result));
-      held.push_back(buffer);
-    }
-    if (more) return;
-    if (result > 0) return driver_.start(*this);
-    last = result;
-    ended = true;
-  }
-  void give_back() {
-    for (const std::uint16_t number : std::exchange(held, {})) driver_.give_back(number);
-  }
-  std::string text{};
-  std::vector<std::uint16_t> held{};
-  bool ended = false;
-  std::int64_t last = 1;
-
- private:
-  Driver& driver_;
-};
-
-Task<> gives_back_late(std::vector<std::unique_ptr<Stream>>& streams) {
+Task<> gives_back_late(std::vector<std::unique_ptr<SharedStream>>& streams) {
   for (;;) {
     co_await Sleep(50us);
     bool all_ended = true;
@@ -113,10 +84,10 @@ TEST_CASE("UringDriver: repeating receives that run out of buffers go on when so
   for (const auto ring : {DriverOptions::Use::if_there, DriverOptions::Use::never}) {
     UringExecutor uring({.buffer_count = 2, .buffer_ring = ring});
     std::vector<std::unique_ptr<Ends>> ends;
-    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<std::unique_ptr<SharedStream>> streams;
     for (std::size_t i = 0; i < 100; ++i) {
       ends.push_back(std::make_unique<Ends>(tcp_ends()));
-      streams.push_back(std::make_unique<Stream>(uring.driver(), ends[i]->first));
+      streams.push_back(std::make_unique<SharedStream>(uring.driver(), ends[i]->first));
       uring.driver().start(*streams[i]);
       uring.executor.submit(sends_bursts(ends[i]->second, static_cast<char>('A' + i % 26)));
     }
@@ -136,10 +107,10 @@ Task<> sleeps(Duration time) { co_await Sleep(time); }
 TEST_CASE("UringDriver: receives without a buffer wait without turning in circles") {
   UringExecutor uring({.buffer_count = 2});
   std::vector<std::unique_ptr<Ends>> ends;
-  std::vector<std::unique_ptr<Stream>> streams;
+  std::vector<std::unique_ptr<SharedStream>> streams;
   for (std::size_t i = 0; i < 20; ++i) {
     ends.push_back(std::make_unique<Ends>(tcp_ends()));
-    streams.push_back(std::make_unique<Stream>(uring.driver(), ends[i]->first));
+    streams.push_back(std::make_unique<SharedStream>(uring.driver(), ends[i]->first));
     uring.driver().start(*streams[i]);
     CHECK(::send(ends[i]->second, "abc", 3, 0) == 3);
   }
@@ -153,107 +124,6 @@ TEST_CASE("UringDriver: receives without a buffer wait without turning in circle
   uring.executor.submit(gives_back_late(streams));
   uring.executor.run();
   for (const auto& stream : streams) CHECK(stream->text == "abc");
-}
-
-TEST_CASE("UringDriver: one buffer that is given back serves a starved receive, while another is held") {
-  UringExecutor uring({.buffer_count = 2});
-  std::vector<std::unique_ptr<Ends>> ends;
-  std::vector<std::unique_ptr<Stream>> streams;
-  for (std::size_t i = 0; i < 3; ++i) {
-    ends.push_back(std::make_unique<Ends>(tcp_ends()));
-    streams.push_back(std::make_unique<Stream>(uring.driver(), ends[i]->first));
-    CHECK(::send(ends[i]->second, "abc", 3, 0) == 3);
-    uring.driver().start(*streams[i]);
-    uring.executor.submit(sleeps(2ms));
-    uring.executor.run();
-  }
-  CHECK(streams[0]->held.size() == 1);
-  CHECK(streams[2]->text.empty());
-  streams[1]->give_back();
-  uring.executor.submit(sleeps(2ms));
-  uring.executor.run();
-  CHECK(streams[2]->text == "abc");
-  for (const auto& stream : streams) stream->give_back();
-  for (const auto& stream : streams) uring.driver().cancel(*stream);
-  uring.executor.submit(sleeps(2ms));
-  uring.executor.run();
-  CHECK(uring.driver().in_flight() == 0);
-}
-
-TEST_CASE("UringDriver: an idle receive in front does not keep a free buffer from one that has data") {
-  UringExecutor uring({.buffer_count = 1});
-  const Ends busy(tcp_ends());
-  const Ends idle(tcp_ends());
-  const Ends late(tcp_ends());
-  std::vector<std::unique_ptr<Stream>> streams;
-  for (const Ends* const from : {&busy, &idle, &late})
-    streams.push_back(std::make_unique<Stream>(uring.driver(), from->first));
-  uring.driver().start(*streams[0]);
-  CHECK(::send(busy.second, "a", 1, 0) == 1);
-  uring.executor.submit(sleeps(2ms));
-  uring.executor.run();
-  uring.driver().start(*streams[1]);  // finds no buffer, and has no data
-  uring.driver().start(*streams[2]);
-  uring.executor.submit(sleeps(2ms));
-  uring.executor.run();
-  CHECK(::send(late.second, "b", 1, 0) == 1);
-  uring.executor.submit(sleeps(2ms));
-  uring.executor.run();
-  streams[0]->give_back();
-  uring.executor.submit(sleeps(5ms));
-  uring.executor.run();
-  CHECK(streams[2]->text == "b");
-  for (const auto& stream : streams) stream->give_back();
-  for (const auto& stream : streams) uring.driver().cancel(*stream);
-  uring.executor.submit(sleeps(2ms));
-  uring.executor.run();
-  CHECK(streams[1]->last == -ECANCELED);
-}
-
-/// Two streams that hold both buffers, and two that have data and wait for one, the third before the fourth.
-struct Starved {
-  Starved() {
-    for (std::size_t i = 0; i < 4; ++i) {
-      ends.push_back(std::make_unique<Ends>(tcp_ends()));
-      streams.push_back(std::make_unique<Stream>(uring.driver(), ends[i]->first));
-      if (::send(ends[i]->second, "abc", 3, 0) != 3) std::abort();
-      uring.driver().start(*streams[i]);
-      settle();
-    }
-  }
-  void settle() {
-    uring.executor.submit(sleeps(2ms));
-    uring.executor.run();
-  }
-  void end_all() {
-    for (const auto& stream : streams) {
-      stream->give_back();
-      if (!stream->ended) uring.driver().cancel(*stream);
-    }
-    while (uring.driver().in_flight() > 0) settle();
-  }
-
-  UringExecutor uring{DriverOptions{.buffer_count = 2}};
-  std::vector<std::unique_ptr<Ends>> ends{};
-  std::vector<std::unique_ptr<Stream>> streams{};
-};
-
-TEST_CASE("UringDriver: a buffer that a starved receive has no use for goes to the next one") {
-  for (const bool by_reset : {false, true}) {
-    INFO((by_reset ? "by a reset" : "by an end"));
-    Starved starved;
-    CHECK(starved.streams[2]->text + starved.streams[3]->text == "");
-    std::array<char, 8> taken{};
-    CHECK(::recv(starved.ends[2]->first, taken.data(), taken.size(), 0) == 3);
-    const linger at_once{by_reset ? 1 : 0, 0};
-    ::setsockopt(starved.ends[2]->second, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    starved.ends[2]->close(starved.ends[2]->second);
-    starved.streams[0]->give_back();
-    starved.settle();
-    CHECK(starved.streams[2]->last == (by_reset ? -ECONNRESET : 0));
-    CHECK(starved.streams[3]->text == "abc");
-    starved.end_all();
-  }
 }
 
 Task<> reads_all_wrong(int from, int counter, std::vector<std::int64_t>& results) {

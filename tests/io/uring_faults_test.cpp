@@ -12,7 +12,7 @@
 
 #include "uring_request.hpp"
 
-// Full queues, buffers used up, operations that the kernel ends, signals, and what is in flight at the end.
+// Full queues, operations that the kernel ends, signals, and what is in flight at the end.
 
 using namespace bide;
 using namespace bide::test;
@@ -34,12 +34,6 @@ Task<> writes_a_byte(int to, Duration after) {
   static_cast<void>(co_await Request(Kind::write, {.descriptor = to, .memory = &byte, .length = 1}));
 }
 
-Task<> receives_for_ever(int from, Results& results) {
-  std::array<char, 16> into{};
-  results.push_back(
-      co_await Request(Kind::receive, {.descriptor = from, .memory = into.data(), .length = into.size()}));
-}
-
 TEST_CASE("UringDriver: 10,000 requests at once on a tiny ring all complete once, through overflows") {
   UringExecutor uring(tiny);
   const Ends pipe(pipe_ends());
@@ -53,27 +47,6 @@ TEST_CASE("UringDriver: 10,000 requests at once on a tiny ring all complete once
   CHECK(uring.statistics().overflows > 0);
   CHECK(uring.statistics().queue_full > 9000);
   CHECK(uring.statistics().completed == many + 1);
-}
-
-TEST_CASE("UringDriver: cancels find their way when the queue is full, and those that wait need no kernel") {
-  UringExecutor uring(tiny);
-  const Ends ends(socket_ends());
-  Results results;
-  std::vector<Handle<>> handles;
-  for (int i = 0; i < 1000; ++i)
-    handles.push_back(uring.executor.submit(receives_for_ever(ends.first, results)));
-  uring.executor.run_for(1ms);  // all are with the kernel
-  CHECK(uring.driver().in_flight() == 1000);
-  for (int i = 0; i < 1000; ++i)
-    handles.push_back(uring.executor.submit(receives_for_ever(ends.first, results)));
-  while (uring.driver().in_flight() < 1100) static_cast<void>(uring.executor.run_one());
-  const std::uint64_t enters = uring.statistics().enters;
-  for (Handle<>& handle : handles) handle.cancel();
-  uring.executor.run();
-  CHECK(results.empty());
-  CHECK(uring.driver().in_flight() == 0);
-  CHECK(uring.statistics().cancels > 1000);
-  CHECK(uring.statistics().enters - enters < 1000);
 }
 
 Task<> sleeps(Duration time) { co_await Sleep(time); }
@@ -155,7 +128,7 @@ TEST_CASE("UringDriver: signals at 1 kHz interrupt waits, and no operation fails
     const Ends idle(socket_ends());
     std::string got;
     Results results;
-    Handle<> waits = uring.executor.submit(receives_for_ever(idle.first, results));
+    Handle<> waits = uring.executor.submit(receives(idle.first, results));
     uring.executor.submit(copies_through(pipe.second, pipe.first, std::size_t{1} << 20U, got));
     uring.executor.run_for(100ms);
     CHECK(got.size() == std::size_t{1} << 20U);
@@ -168,42 +141,6 @@ TEST_CASE("UringDriver: signals at 1 kHz interrupt waits, and no operation fails
   ::setitimer(ITIMER_REAL, &never, nullptr);
   ::sigaction(SIGALRM, &before, nullptr);
   CHECK(signals_seen > 20);
-}
-
-TEST_CASE("UringDriver: data that came in the instant of a cancel is delivered, or stays in the socket") {
-  UringExecutor uring;
-  const Ends ends(socket_ends());
-  Results results;
-  Handle<> handle = uring.executor.submit(receives_for_ever(ends.first, results));
-  uring.executor.run_for(1ms);
-  CHECK(::send(ends.second, "abc", 3, 0) == 3);
-  handle.cancel();
-  uring.executor.run();
-  std::array<char, 8> rest{};
-  const bool left = ::recv(ends.first, rest.data(), rest.size(), MSG_DONTWAIT) == 3;
-  CHECK(results == (left ? Results{} : Results{3}));
-}
-
-Task<> receives_into(int from, char* memory) {
-  static_cast<void>(co_await Request(Kind::receive, {.descriptor = from, .memory = memory, .length = 64}));
-}
-
-TEST_CASE("UringDriver: after a cancel the kernel does not write to the memory") {
-  UringExecutor uring;
-  const Ends ends(socket_ends());
-  for (int turn = 0; turn < 200; ++turn) {
-    auto memory = std::make_unique<std::array<char, 64>>();
-    Handle<> handle = uring.executor.submit(receives_into(ends.first, memory->data()));
-    uring.executor.run_for(turn % 2 == 0 ? 0us : 20us);
-    handle.cancel();
-    uring.executor.run();
-    memory->fill('p');
-    CHECK(::send(ends.second, "abc", 3, 0) == 3);
-    uring.executor.run_for(10us);
-    CHECK(std::all_of(memory->begin(), memory->end(), [](char byte) { return byte == 'p'; }));
-    std::array<char, 8> rest{};
-    CHECK(::recv(ends.first, rest.data(), rest.size(), MSG_DONTWAIT) == 3);
-  }
 }
 
 TEST_CASE("UringDriver: a post from another OS thread wakes it, and then it rests") {
