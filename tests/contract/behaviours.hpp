@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <initializer_list>
 #include <memory>
 #include <source_location>
@@ -53,6 +54,15 @@ class Stage {
     if (!error.empty()) stage->note("error: " + error);
   }
 };
+
+/// Calls `function` once nothing but this thread has anything to do.
+template <class F>
+void later(Stage& stage, F function) {
+  stage.submit([function]() -> Task<> {
+    co_await Sleep(std::chrono::milliseconds(2));
+    function();
+  });
+}
 
 using Log = std::vector<std::string>;
 

@@ -1,4 +1,5 @@
 #include <array>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -170,11 +171,11 @@ const Behaviours unix_behaviours(
          }},
         {"UnixListener: accepts by path, and removes the path it made",
          [](Stage& stage) {
-           const Folder folder;
-           const Address address = Address::unix_path(folder.path("socket"));
+           const TemporaryFolder folder;
+           const Address address = Address::unix_path(folder / "socket");
            stage.submit([&]() -> Task<> {
              UnixListener listener = UnixListener::bind(address);
-             stage.note(folder.has("socket") ? "there" : "missing");
+             stage.note(std::filesystem::exists(folder / "socket") ? "there" : "missing");
              UnixStream client = co_await UnixStream::connect(address);
              UnixStream server = co_await listener.accept();
              co_await client.write_all(bytes_of("x"));
@@ -182,7 +183,7 @@ const Behaviours unix_behaviours(
              co_await server.read_exactly(room(memory));
              stage.note(memory);
              co_await listener.close();
-             stage.note(folder.has("socket") ? "still there" : "gone");
+             stage.note(std::filesystem::exists(folder / "socket") ? "still there" : "gone");
            });
            stage.run();
            CHECK(stage.log == Log{"there", "x", "gone"});
@@ -201,9 +202,9 @@ const Behaviours unix_behaviours(
          }},
         {"UnixStream: connect to a path where nobody listens is an error that names it",
          [](Stage& stage) {
-           const Folder folder;
+           const TemporaryFolder folder;
            stage.submit([&]() -> Task<> {
-             const UnixStream stream = co_await UnixStream::connect(Address::unix_path(folder.path("none")));
+             const UnixStream stream = co_await UnixStream::connect(Address::unix_path(folder / "none"));
            });
            stage.run();
            REQUIRE(stage.log.size() == 1);
@@ -293,8 +294,8 @@ const Behaviours unix_behaviours(
          }},
         {"UnixDatagram: keeps order and bounds, and loses none when the receiver is slow",
          [](Stage& stage) {
-           const Folder folder;
-           const Address address = Address::unix_path(folder.path("socket"));
+           const TemporaryFolder folder;
+           const Address address = Address::unix_path(folder / "socket");
            stage.submit([&]() -> Task<> {
              UnixDatagram receiver = UnixDatagram::bind(address);
              UnixDatagram sender = UnixDatagram::unbound();

@@ -23,8 +23,8 @@ constexpr OpenMode make_new = OpenMode::read_write | OpenMode::create | OpenMode
 std::span<std::byte> room(std::string& text) { return std::as_writable_bytes(std::span(text)); }
 
 /// Runs the body as a thread, with a folder of its own.
-void in_folder(Stage& stage, Task<> (*body)(Stage& stage, const Folder& folder)) {
-  const Folder folder;
+void in_folder(Stage& stage, Task<> (*body)(Stage& stage, const TemporaryFolder& folder)) {
+  const TemporaryFolder folder;
   stage.submit([&stage, &folder, body]() -> Task<> { return body(stage, folder); });
   stage.run();
 }
@@ -61,8 +61,8 @@ const Behaviours open_behaviours(
          }},
         {"File: exclusive creation happens once",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             const std::string path = folder.path("a");
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             const std::string path = folder / "a";
              File first = co_await File::open(path, make_new);
              co_await first.close();
              on.note("made");
@@ -73,21 +73,21 @@ const Behaviours open_behaviours(
          }},
         {"File: truncate empties what was there, append keeps it",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
              const std::string path = folder.write("a", "old");
              File appended = co_await File::open(path, OpenMode::write | OpenMode::append);
              co_await appended.write_all_at(0, bytes_of("+new"));
              co_await appended.close();
-             on.note(folder.content("a"));
+             on.note(content_of(folder / "a"));
              File emptied = co_await File::open(path, OpenMode::write | OpenMode::truncate);
              co_await emptied.close();
-             on.note("<" + folder.content("a") + ">");
+             on.note("<" + content_of(folder / "a") + ">");
            });
            CHECK(stage.log == Log{"old+new", "<>"});
          }},
         {"File: opens under cancel leave no descriptor behind",
          [](Stage& stage) {
-           const Folder folder;
+           const TemporaryFolder folder;
            const std::string path = folder.write("a", "");
            stage.submit([&]() -> Task<> { const File file = co_await File::open(path, OpenMode::read); });
            stage.run();
@@ -123,8 +123,8 @@ const Behaviours transfer_behaviours(
     {
         {"File: what is written all is read all",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             File file = co_await File::open(folder.path("a"), make_new);
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             File file = co_await File::open(folder / "a", make_new);
              std::string text(100'000, '\0');
              for (std::size_t place = 0; place < text.size(); ++place)
                text[place] = static_cast<char>(place % 251);
@@ -140,7 +140,7 @@ const Behaviours transfer_behaviours(
          }},
         {"File: reads at and behind the end give 0",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
              File file = co_await File::open(folder.write("a", "abc"), OpenMode::read);
              std::string memory(10, '.');
              on.note(std::to_string(co_await file.read_at(3, room(memory))));
@@ -151,7 +151,7 @@ const Behaviours transfer_behaviours(
          }},
         {"File: reads and writes of nothing give 0",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
              File file = co_await File::open(folder.write("a", "abc"), OpenMode::read_write);
              on.note(std::to_string(co_await file.read_at(0, std::span<std::byte>())));
              on.note(std::to_string(co_await file.write_at(0, std::span<std::byte>())));
@@ -163,8 +163,8 @@ const Behaviours transfer_behaviours(
          }},
         {"File: any number of parts is written and read, empty ones among them",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             File file = co_await File::open(folder.path("a"), make_new);
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             File file = co_await File::open(folder / "a", make_new);
              for (const std::size_t count : {1U, 1024U, 1025U, 5000U}) {
                const std::string text = "ab";
                std::vector<WritePart> parts;
@@ -187,8 +187,8 @@ const Behaviours transfer_behaviours(
         {"File: a write over the limit of the process is an error that names the file and how much was "
          "written",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             const std::string path = folder.path("a");
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             const std::string path = folder / "a";
              File file = co_await File::open(path, make_new);
              const std::string text(4000, 'x');
              const FileSizeLimit limit(1500);
@@ -206,8 +206,8 @@ const Behaviours transfer_behaviours(
          }},
         {"File: 32 writes at a time all land where they belong",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             File file = co_await File::open(folder.path("a"), make_new);
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             File file = co_await File::open(folder / "a", make_new);
              std::string wanted;
              std::vector<Handle<>> writing;
              const auto writes = [](File& to, std::uint64_t block) -> Task<> {
@@ -219,14 +219,14 @@ const Behaviours transfer_behaviours(
                writing.push_back(submit({}, writes, std::ref(file), block));
              }
              for (Handle<>& handle : writing) co_await handle;
-             on.note(folder.content("a") == wanted ? "same" : "differs");
+             on.note(content_of(folder / "a") == wanted ? "same" : "differs");
            });
            CHECK(stage.log == Log{"same"});
          }},
         {"File: a close waits for writes under way, and reads after it are errors",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             File file = co_await File::open(folder.path("a"), make_new);
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             File file = co_await File::open(folder / "a", make_new);
              co_await file.write_all_at(0, bytes_of("abc"));
              co_await file.close();
              on.note(file.is_open() ? "open" : "closed");
@@ -241,8 +241,8 @@ const Behaviours transfer_behaviours(
          }},
         {"File: sync, sync_data, allocate, truncate and size",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             File file = co_await File::open(folder.path("a"), make_new);
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             File file = co_await File::open(folder / "a", make_new);
              co_await file.allocate(0, 5000);
              on.note(std::to_string(co_await file.size()));
              co_await file.truncate(10);
@@ -250,7 +250,7 @@ const Behaviours transfer_behaviours(
              co_await file.sync();
              co_await file.sync_data();
              co_await file.close();
-             on.note(std::to_string(folder.content("a").size()));
+             on.note(std::to_string(content_of(folder / "a").size()));
            });
            CHECK(stage.log == Log{"5000", "10", "10"});
          }},
@@ -261,10 +261,10 @@ const Behaviours path_behaviours(
     {
         {"rename_file: takes the place of what was there",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
              co_await rename_file(folder.write("from", "new"), folder.write("to", "old"));
-             on.note(folder.content("to"));
-             on.note(folder.has("from") ? "still there" : "gone");
+             on.note(content_of(folder / "to"));
+             on.note(std::filesystem::exists(folder / "from") ? "still there" : "gone");
            });
            CHECK(stage.log == Log{"new", "gone"});
          }},
@@ -277,8 +277,8 @@ const Behaviours path_behaviours(
          }},
         {"make_directory: and remove_directory, which wants it empty",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
-             const std::string path = folder.path("inner");
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
+             const std::string path = folder / "inner";
              co_await make_directory(path);
              static_cast<void>(folder.write("inner/file", ""));
              try {
@@ -286,27 +286,27 @@ const Behaviours path_behaviours(
              } catch (const std::system_error& error) {
                on.note(error.code().message());
              }
-             co_await remove_file(folder.path("inner/file"));
+             co_await remove_file(folder / "inner/file");
              co_await remove_directory(path);
-             on.note(folder.has("inner") ? "still there" : "gone");
+             on.note(std::filesystem::exists(folder / "inner") ? "still there" : "gone");
            });
            CHECK(stage.log == Log{"Directory not empty", "gone"});
          }},
         {"list_directory: in the order of the names",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
              for (const char* name : {"b", "c", "a", "B"}) static_cast<void>(folder.write(name, ""));
-             const std::vector<DirectoryEntry> entries = co_await list_directory(folder.path(""));
+             const std::vector<DirectoryEntry> entries = co_await list_directory(folder / "");
              for (const DirectoryEntry& entry : entries) on.note(entry.name);
            });
            CHECK(stage.log == Log{"B", "a", "b", "c"});
          }},
         {"file_status: tells kind and size",
          [](Stage& stage) {
-           in_folder(stage, [](Stage& on, const Folder& folder) -> Task<> {
+           in_folder(stage, [](Stage& on, const TemporaryFolder& folder) -> Task<> {
              const FileStatus file = co_await file_status(folder.write("a", "12345"));
              on.note(file.kind == FileKind::regular ? std::to_string(file.size) : "not a file");
-             const FileStatus directory = co_await file_status(folder.path(""));
+             const FileStatus directory = co_await file_status(folder / "");
              on.note(directory.kind == FileKind::directory ? "directory" : "not a directory");
            });
            CHECK(stage.log == Log{"5", "directory"});

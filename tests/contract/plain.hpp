@@ -1,17 +1,16 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "../io/descriptor_count.hpp"
+#include "../io/temporary_folder.hpp"
 
 namespace bide::test {
 
@@ -38,6 +37,19 @@ class Plain {
  private:
   int number_;
 };
+
+inline Plain new_socket(int type = SOCK_STREAM) { return Plain(::socket(AF_INET, type | SOCK_CLOEXEC, 0)); }
+
+/// The peer sees a reset.
+inline void drop_connection(Plain& end) {
+  const linger at_once{1, 0};
+  checked(::setsockopt(end.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+  end.close();
+}
+
+inline Plain opened(const std::string& path, int flags) {
+  return Plain(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+}
 
 /// Listens on a port of 127.0.0.1 that the kernel chose.
 class PlainListener {
@@ -72,36 +84,6 @@ struct TcpEnds {
   PlainListener listener;
   Plain client;
   Plain server;
-};
-
-/// A folder of its own, gone at the end.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "bide-contract-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-  std::string content(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(path(name), std::ios::binary).rdbuf();
-    return text.str();
-  }
-  bool has(const std::string& name) const { return std::filesystem::exists(path_ / name); }
-
- private:
-  std::filesystem::path path_;
 };
 
 }  // namespace bide::test

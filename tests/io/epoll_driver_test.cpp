@@ -12,6 +12,7 @@
 #include <bide/executor/io/choose_driver.hpp>
 
 #include "raw_call.hpp"
+#include "temporary_folder.hpp"
 
 using namespace bide;
 using namespace bide::test;
@@ -163,9 +164,8 @@ TEST_CASE("EpollDriver: polls of one descriptor come true one by one") {
 }
 
 TEST_CASE("EpollDriver: a regular file is always ready") {
-  char path[] = "/tmp/bide-epoll-XXXXXX";
-  const int file = ::mkstemp(path);
-  ::unlink(path);
+  const TemporaryFolder folder;
+  const int file = ::open(folder.write("file", "").c_str(), O_RDWR | O_CLOEXEC);
   Executor executor(epoll());
   Log log;
   executor.submit(polls(file, POLLIN, log));
@@ -175,9 +175,8 @@ TEST_CASE("EpollDriver: a regular file is always ready") {
 }
 
 TEST_CASE("EpollDriver: a file is written and read at offsets, and ends with 0") {
-  char path[] = "/tmp/bide-epoll-XXXXXX";
-  const int file = ::mkstemp(path);
-  ::unlink(path);
+  const TemporaryFolder folder;
+  const int file = ::open(folder.write("file", "").c_str(), O_RDWR | O_CLOEXEC);
   Executor executor(epoll());
   std::array<char, 16> memory{};
   std::vector<std::int64_t> results;

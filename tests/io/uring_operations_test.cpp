@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/uio.h>
 
+#include "temporary_folder.hpp"
 #include "uring_request.hpp"
 
 // Each kind of operation, on each way down.
@@ -214,13 +215,11 @@ TEST_CASE("UringDriver: a connect that nobody listens to is refused, on each way
 TEST_CASE(
     "UringDriver: files are opened, written, read, synced, renamed, unlinked and closed, on each way down") {
   on_each_way([](UringExecutor& uring) {
-    std::array<char, 32> folder{"/tmp/uring_test_XXXXXX"};
-    REQUIRE(::mkdtemp(folder.data()) != nullptr);
+    const TemporaryFolder folder;
     Results results;
-    uring.executor.submit(files(folder.data(), results));
+    uring.executor.submit(files(folder / ".", results));
     uring.executor.run();
     CHECK(results == Results{FD_CLOEXEC, 6, 4, 0, 0, 0, 5000, 0, 0, -ENOENT, 0, -ENOENT});
-    std::filesystem::remove_all(folder.data());
   });
 }
 
