@@ -39,7 +39,6 @@ const char* to_string(DurationEstimate::Source source);
 ///      known sum up to more than twice what those jobs took, each counts by that much less, and as the default
 ///      duration at least (or as itself if it is shorter). Both sums lose half their weight every 64 jobs, so that
 ///      trust comes back.
-/// A job that is tried again after it overran should be estimated by `after_overrun`.
 ///
 /// Order: the same calls give the same estimates. The kind that has learned nothing for longest is forgotten when
 ///        there is one too many.
@@ -59,11 +58,6 @@ class DurationEstimates {
 
   /// A hint of zero and less is none.
   DurationEstimate estimate(std::string_view kind, std::optional<Duration> hint = {}) const;
-
-  /// The estimate for the next attempt of a job whose last one ran for `used`.
-  static Duration after_overrun(Duration estimate, Duration used) {
-    return estimate < used ? used : estimate;
-  }
 
   /// Null where nothing is known of the kind. Valid until the next `learn`.
   const LearnedDuration* kind(std::string_view name) const;

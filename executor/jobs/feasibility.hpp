@@ -15,7 +15,12 @@ namespace bide {
 ///     end      start + its estimate
 ///
 /// Not in it: what is submitted later, dependencies, resources, retries, tenants, and aging.
+///
+/// Cost: of each class the `looked_at` that have waited for longest are looked at; the others count as these do on
+///       average. And what runs: O(workers).
 struct Feasibility {
+  static constexpr std::size_t looked_at = 4'096;
+
   Instant start{};
   Instant end{};
   Duration estimate{};         ///< Taken for this job.

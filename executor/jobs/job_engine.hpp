@@ -85,6 +85,7 @@ class JobEngine {
   Feasibility feasibility(const Job& job);
   JobSummary summary_of(const JobEntry& entry) const;
   std::vector<JobSummary> list(const JobFilter& filter) const;
+  std::vector<const JobEntry*> listed(const JobFilter& filter) const;
   std::vector<JobSummary> dead_letters() const;
   bool resubmit(JobId id);
   std::vector<JobSummary> drain_dead_letters();

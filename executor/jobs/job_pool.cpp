@@ -17,6 +17,14 @@ Duration longer_by(Duration sum, Duration more) {
   return __builtin_add_overflow(sum.count(), more.count(), &total) ? Duration::max() : Duration(total);
 }
 
+/// `sum * all / part`, where `part` of `all` were summed up.
+Duration scaled(Duration sum, std::size_t all, std::size_t part) {
+  if (all == part) return sum;
+  __extension__ using Wide = __int128;
+  const Wide whole = Wide{sum.count()} * static_cast<std::int64_t>(all) / static_cast<std::int64_t>(part);
+  return whole > Duration::max().count() ? Duration::max() : Duration(static_cast<Duration::rep>(whole));
+}
+
 Duration rest_of(const JobEntry& entry, Instant now) {
   return std::max(Duration::zero(),
                   subtract_saturating(entry.estimate, subtract_saturating(now, entry.started)));
@@ -137,12 +145,23 @@ Feasibility JobPool::feasibility(Priority priority, std::chrono::nanoseconds lat
   result.estimate = estimate;
   Duration work{};
   for (std::size_t c = index(priority); c < priority_count; ++c) {
-    for (const JobEntry* entry = waiting[c].first(); entry != nullptr; entry = entry->next) {
+    std::size_t looked_at = 0;
+    std::size_t ahead = 0;
+    Duration of_class{};
+    for (const JobEntry* entry = waiting[c].first(); entry != nullptr && looked_at < Feasibility::looked_at;
+         entry = entry->next) {
+      ++looked_at;
       if (entry->status != JobStatus::ready) continue;
       if (c == index(priority) && entry->own.latest_start > latest_start) continue;
-      work = longer_by(work, entry->estimate);
-      ++result.jobs_ahead;
+      of_class = longer_by(of_class, entry->estimate);
+      ++ahead;
     }
+    if (looked_at != 0) {
+      of_class = scaled(of_class, waiting[c].size(), looked_at);
+      ahead = ahead * waiting[c].size() / looked_at;
+    }
+    work = longer_by(work, of_class);
+    result.jobs_ahead += ahead;
   }
   for (const JobEntry* entry = running.first(); entry != nullptr; entry = entry->next)
     if (!entry->is_leased) work = longer_by(work, rest_of(*entry, now));

@@ -1,9 +1,12 @@
 // What a scheduler answers: lists, feasibility, and why one job went before another.
 
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include <bide/executor/jobs/job_engine.hpp>
+#include <bide/queue/order.hpp>
 
 namespace bide {
 
@@ -36,15 +39,35 @@ JobSummary JobEngine::summary_of(const JobEntry& entry) const {
 
 std::vector<JobSummary> JobEngine::list(const JobFilter& filter) const {
   std::vector<JobSummary> found;
-  if (filter.limit == 0) return found;
+  for (const JobEntry* entry : listed(filter)) found.push_back(summary_of(*entry));
+  return found;
+}
+
+std::vector<const JobEntry*> JobEngine::listed(const JobFilter& filter) const {
+  using Order = JobFilter::Order;
+  std::vector<const JobEntry*> found;
+  if (filter.limit == 0 || filter.after == std::numeric_limits<JobId>::max()) return found;
   table_.for_each(filter.after, [&](const JobEntry& entry) {
     const bool fits = (!filter.status || entry.status == *filter.status) &&
                       (filter.pool.empty() || entry.pool->name == filter.pool) &&
                       (filter.kind.empty() || entry.kind->name == filter.kind) &&
-                      (filter.tenant.empty() || entry.tenant() == filter.tenant);
-    if (fits) found.push_back(summary_of(entry));
-    return found.size() < filter.limit;
+                      (filter.tenant.empty() || entry.tenant() == filter.tenant) &&
+                      (filter.order != Order::urgency || entry.status == JobStatus::ready) &&
+                      (filter.order != Order::deadline || (entry.has_deadline() && is_live(entry.status)));
+    if (fits) found.push_back(&entry);
+    return filter.order != Order::id || found.size() < filter.limit;
   });
+  if (filter.order == Order::id || found.empty()) return found;
+  const std::chrono::nanoseconds now = executor_->now().time_since_epoch();
+  const auto goes_first = [&](const JobEntry* left, const JobEntry* right) {
+    if (filter.order == Order::urgency)
+      return goes_before(rank_of(*left, now, Aging::on), rank_of(*right, now, Aging::on));
+    return left->deadline != right->deadline ? left->deadline < right->deadline : left->id < right->id;
+  };
+  const std::size_t count = std::min(found.size(), filter.limit);
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(),
+                    goes_first);
+  found.resize(count);
   return found;
 }
 

@@ -113,7 +113,8 @@ class JobScheduler {
   [[nodiscard]] SubmitJob submit(const Job& job,
                                  std::source_location where = std::source_location::current());
 
-  /// Whether it would be in time; submits nothing. Cost: O(ready jobs of its class).
+  /// Whether it would be in time; submits nothing. Cost: bounded, see Feasibility. PoolOptions::Infeasible::refuse asks
+  /// at each submit.
   Feasibility feasibility(const Job& job) const;
 
   /// Live and retained jobs.
@@ -121,7 +122,7 @@ class JobScheduler {
   std::optional<JobHandle> find(std::string_view key) const;
   /// As JobHandle::cancel. Returns: false, no such job is live.
   bool cancel(JobId id);
-  /// By id. Cost: O(jobs that are kept).
+  /// In the filter's order. Cost: O(jobs that are kept), and a copy of each that is listed.
   std::vector<JobSummary> list(const JobFilter& filter = {}) const;
   std::optional<JobSummary> summary(JobId id) const;
 
@@ -168,6 +169,7 @@ class JobScheduler {
 
   // ---- questions
 
+  /// Cost: O(waiting jobs), for the longest wait; so is that of `metrics`.
   std::vector<PoolState> pools() const;
   /// Oldest first, the latest JobSchedulerOptions::decisions of all pools.
   std::vector<Decision> decisions() const;

@@ -43,6 +43,11 @@ struct JobFilter {
   std::string tenant;
   JobId after = 0;  ///< Those with a greater id: the next page.
   std::size_t limit = 1'000;
+  enum class Order : std::uint8_t {
+    id,
+    urgency,   ///< Ready jobs alone, by rank: who would go next, were tenants and resources not.
+    deadline,  ///< Live jobs that have one, the earliest first.
+  } order = Order::id;
 };
 
 struct PoolState {

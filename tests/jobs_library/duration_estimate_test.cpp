@@ -148,8 +148,6 @@ TEST_CASE("DurationEstimates: made-up kinds with false hints lose their weight, 
   CHECK(estimates.estimate("made-up 1", Duration::max()).duration <= 2s);
   for (int n = 0; n < 5000; ++n) estimates.learn("honest " + std::to_string(n), 60s, 60s);
   CHECK(estimates.estimate("made-up 1", 90s).duration == 90s);
-  CHECK(DurationEstimates::after_overrun(2s, 5s) == 5s);
-  CHECK(DurationEstimates::after_overrun(2s, 1s) == 2s);
 }
 
 TEST_CASE("DurationEstimates: the kind that has learned nothing for longest is forgotten") {

@@ -116,3 +116,43 @@ SCENARIO("More workers take the best jobs first") {
                      {.name = "c", .priority = high, .duration = 1s}},
                     2) == Timeline{"c[0-1]", "a[0-2]", "b[1-3]"});
 }
+
+namespace {
+Task<> ask_behind_many(JobScheduler& scheduler, Feasibility* answer, Timeline* urgent) {
+  Timeline timeline;
+  std::vector<JobHandle> handles;
+  for (int i = 0; i < 10'000; ++i) {
+    Planned plan{.name = "kind", .priority = i % 2 == 0 ? high : normal, .duration = 1s};
+    if (i % 1000 == 1) plan.deadline = Duration(1h) + std::chrono::seconds(i);
+    handles.push_back(co_await scheduler.submit(job_of(plan, timeline)));
+  }
+  Job job = job_of({.name = "kind", .duration = 1s}, timeline);
+  job.deadline_in = 3000s;
+  *answer = scheduler.feasibility(job);
+  JobFilter filter;
+  filter.limit = 3;
+  for (const JobFilter::Order order :
+       {JobFilter::Order::urgency, JobFilter::Order::deadline, JobFilter::Order::id}) {
+    filter.order = order;
+    for (const JobSummary& summary : scheduler.list(filter)) urgent->push_back(std::to_string(summary.id));
+  }
+  for (JobHandle& handle : handles) handle.cancel();
+}
+}  // namespace
+
+TEST_CASE(
+    "Feasibility: of a long queue a part is looked at, and the rest counts as that does; lists have an "
+    "order") {
+  Feasibility answer;
+  Timeline urgent;
+  Executor executor({.time = TimeMode::virtual_time});
+  JobScheduler scheduler;
+  scheduler.add_pool("default", {.workers = 10});
+  executor.submit(ask_behind_many(scheduler, &answer, &urgent));
+  executor.run();
+  // All of class high; of its own those with an earlier latest start, which none has.
+  CHECK(answer.jobs_ahead == 5'000);
+  CHECK(answer.start == Instant(500s));
+  CHECK(answer.feasible());
+  CHECK(urgent == Timeline{"1", "3", "5", "2", "1002", "2002", "1", "2", "3"});
+}
