@@ -103,8 +103,7 @@ int replay_or_run(int argc, const char* const* argv) {
   std::chrono::nanoseconds start = wall_clock();
   Workload workload = read_workload(command->file, command->reading);
   if (command->output == Output::real) {
-    constexpr std::int64_t most = 10'000;
-    const auto workers = static_cast<std::size_t>(std::min(command->workers.value_or(1), most));
+    const auto workers = static_cast<std::size_t>(command->workers.value_or(1));
     return run_for_real(workload, {.workers = workers, .database = command->database});
   }
   write_result(*command, workload, wall_clock() - start);

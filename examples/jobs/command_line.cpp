@@ -85,8 +85,9 @@ void declare(CLI::App& app, Command& command, Typed& typed) {
       ->type_name("N");
   CLI::Option* policy =
       app.add_option("--policy", typed.policy, "fifo, strict, urgency (default) or edf")->type_name("NAME");
-  app.add_option("--capacity", typed.capacity, "jobs that may wait; more are refused (default 256)")
-      ->type_name("N");
+  CLI::Option* capacity =
+      app.add_option("--capacity", typed.capacity, "jobs that may wait; more are refused (default 256)")
+          ->type_name("N");
   app.add_option("--deadline-factor", typed.deadline_factor,
                  "deadline of jobs without one: submit + F x duration; the duration is the hint then")
       ->type_name("F");
@@ -105,14 +106,16 @@ void declare(CLI::App& app, Command& command, Typed& typed) {
                      "why job A started before job B (a name, or @7 for the job of line 7)")
           ->expected(2)
           ->type_name("A B");
-  app.add_option("--timeline", command.timeline, "also writes a page that shows who ran when (one HTML file)")
-      ->type_name("FILE");
+  CLI::Option* timeline = app.add_option("--timeline", command.timeline,
+                                         "also writes a page that shows who ran when (one HTML file)")
+                              ->type_name("FILE");
   CLI::Option* real = app.add_flag(
       "--real", typed.real, "runs the commands now, each as a child process; workers: how many at a time");
   app.add_option("--db", command.database, "with --real: a database that keeps the jobs over restarts")
       ->needs(real)
       ->type_name("FILE");
   real->excludes(json)->excludes(trace)->excludes(compare)->excludes(explain)->excludes(policy);
+  real->excludes(capacity)->excludes(timeline);
   trace->excludes(json)->excludes(compare)->excludes(explain);
   explain->excludes(json)->excludes(compare);
   policy->excludes(compare);
@@ -128,7 +131,8 @@ Output output_of(const Typed& typed) {
 
 void interpret(const Typed& typed, Command& command) {
   if (!typed.workers.empty()) {
-    command.workers = parse_number<std::int64_t>("--workers", typed.workers, 1, most_workers);
+    const std::int64_t most = typed.real ? most_real_workers : most_workers;
+    command.workers = parse_number<std::int64_t>("--workers", typed.workers, 1, most);
   }
   if (!typed.capacity.empty()) {
     command.capacity = parse_number<std::size_t>("--capacity", typed.capacity, 0, 1'000'000'000);

@@ -28,6 +28,7 @@ struct Command {
 };
 
 inline constexpr std::int64_t most_workers = 1'000'000'000;
+inline constexpr std::int64_t most_real_workers = 10'000;
 
 /// Nothing when the user only wanted `--help`, which is then on stdout.
 /// Throws: InputError for what can't be understood.

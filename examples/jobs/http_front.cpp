@@ -53,6 +53,7 @@ Task<> HttpFront::serve(TcpStream& stream, bide_serving::Server::Connection& con
   Instant request_due{};
   while (exchange.goes_on && (!server_.ending() || exchange.parser.begun())) {
     connection.idle = !exchange.parser.begun();
+    if (connection.idle) connection.idle_since = now();
     const Instant due = connection.idle ? add_saturating(now(), limits_.idle) : request_due;
     co_await receive(exchange, due);
     if (exchange.ended) break;

@@ -14,6 +14,8 @@
 namespace bide_jobs {
 namespace {
 
+constexpr std::size_t most_name_bytes = 1'000;
+
 [[noreturn]] void refuse(const std::string& member, const std::string& expected, const Json& found) {
   std::string text = found.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 60) + "...";
@@ -30,11 +32,19 @@ class Members {
     const auto found = json_.find(name);
     return found == json_.end() || found->is_null() ? nullptr : &*found;
   }
-  std::string text(const char* name) {
+  std::string text(const char* name, std::size_t most = most_name_bytes) {
     const Json* found = find(name);
     if (found == nullptr) return {};
     if (!found->is_string()) refuse(within_ + name, "a string", *found);
+    if (found->get_ref<const std::string&>().size() > most)
+      refuse(within_ + name, "at most " + std::to_string(most) + " bytes", *found);
     return found->get<std::string>();
+  }
+  /// As `time`, and at least so long.
+  std::optional<bide::Duration> time_from(const char* name, bide::Duration least) {
+    const std::optional<bide::Duration> found = time(name);
+    if (found && *found < least) refuse(within_ + name, "at least " + exact_time(least), json_[name]);
+    return found;
   }
   /// Seconds, or a text as in a CSV.
   std::optional<bide::Duration> time(const char* name) {
@@ -121,7 +131,7 @@ bide::FixedStart::Missed missed_from(Members& members, const Json& json) {
 bide::Job template_from(Members& members) {
   constexpr std::uint64_t most_retries = 1000;
   bide::Job job;
-  job.payload = members.text("command");
+  job.payload = members.text("command", most_job_bytes);
   if (job.payload.empty())
     throw ApiError(422, "member \"command\": expected a command for /bin/sh, found none");
   if (job.payload.find('\0') != std::string::npos)
@@ -137,7 +147,7 @@ bide::Job template_from(Members& members) {
     job.priority = *parsed;
   }
   job.duration_hint = members.time("hint");
-  job.timeout = members.time("timeout");
+  job.timeout = members.time_from("timeout", bide::Duration(1));
   job.retry.max_attempts =
       static_cast<std::uint32_t>(members.number("retries", 0, most_retries).value_or(0) + 1);
   read_labels(members, job);
@@ -188,7 +198,7 @@ bide::Recurring recurring_from(const Json& json) {
   const std::string name = members.text("name");
   if (name.empty()) throw ApiError(422, "member \"name\": expected a name, found none");
   bide::Recurring recurring(name, template_from(members));
-  recurring.interval = members.time("every");
+  recurring.interval = members.time_from("every", least_interval);
   recurring.cron = members.text("cron");
   const std::string zone = members.text("zone");
   if (!zone.empty()) recurring.zone = zone;

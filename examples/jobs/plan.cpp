@@ -8,6 +8,7 @@
 
 #include <bide/executor/executor.hpp>
 #include <bide/executor/jobs/job_scheduler.hpp>
+#include <bide/executor/jobs/recurrence.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -45,9 +46,10 @@ class Planner {
 
  private:
   bide::Task<> run();
-  void add_handlers(const SchedulerJobs& jobs);
   void add(const JobSummary& summary);
   void put_in_order();
+
+  void bound_count() const;
 
   const Workload& workload_;
   const PlanOptions& options_;
@@ -58,7 +60,8 @@ class Planner {
 
 /// Durations belong to lines and handlers to kinds: so each line is a kind of its own here.
 bide::Task<> Planner::run() {
-  const SchedulerJobs jobs(workload_, bide::Instant());
+  const SchedulerJobs jobs(workload_, bide::Instant(), options_.workers);
+  jobs.add_resources(*scheduler_);
   for (std::size_t i = 0; i < workload_.jobs.size(); ++i) {
     if (workload_.jobs[i].submit > bide::now().time_since_epoch())
       co_await bide::SleepUntil(jobs.submit_at(i));
@@ -87,6 +90,26 @@ bide::Task<> Planner::run() {
   for (const bide::JobHandle& handle : live) co_await handle;
   for (const JobSummary& summary : scheduler_->list(all)) add(summary);
   co_await scheduler_->shut_down();
+}
+
+/// What recurs in nanoseconds would fill all memory before anything is told.
+void Planner::bound_count() const {
+  constexpr std::size_t most = 1'000'000;
+  using Time = bide::Recurrence::Time;
+  const Nanoseconds epoch(options_.epoch);
+  std::size_t count = workload_.jobs.size();
+  for (const Job& job : workload_.jobs) {
+    if (!recurs(job)) continue;
+    const Time since(bide::add_saturating(bide::Instant(epoch), job.submit).time_since_epoch());
+    const Time until(bide::add_saturating(bide::Instant(epoch), options_.until).time_since_epoch());
+    const bide::Recurrence recurrence =
+        job.every ? bide::Recurrence::every(*job.every, since) : bide::Recurrence::by(bide::Cron(job.cron));
+    count += recurrence.count(since, until, most);
+    if (count <= most) continue;
+    throw InputError(workload_.source, "line " + std::to_string(job.line) + ": " + word(job.name) +
+                                           " comes too often; expected at most " + std::to_string(most) +
+                                           " jobs until " + exact_time(options_.until) + " (--until)");
+  }
 }
 
 void Planner::add(const JobSummary& summary) {
@@ -130,6 +153,7 @@ void Planner::put_in_order() {
 }
 
 Plan Planner::make() {
+  bound_count();
   for (std::size_t i = 0; i < workload_.jobs.size(); ++i) at_line_.emplace(workload_.jobs[i].line, i);
   plan_.workload.source = workload_.source;
   bide::JobSchedulerOptions scheduler_options;

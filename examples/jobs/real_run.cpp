@@ -46,6 +46,7 @@ class RealRun {
  public:
   RealRun(const Workload& workload, const RealRunOptions& options)
       : workload_(workload),
+        workers_(options.workers),
         worker_({.workers = options.workers,
                  .database = options.database,
                  .queue = workload.jobs.size() + 100'000,
@@ -60,6 +61,7 @@ class RealRun {
   Task<> tell_end(std::size_t index, JobHandle handle);
 
   const Workload& workload_;
+  std::size_t workers_;
   Worker worker_;
   Instant origin_{};
   std::size_t unsuccessful_count_ = 0;
@@ -95,7 +97,7 @@ Task<> RealRun::end_at_signal(TaskGroup& group) {
 
 Task<> RealRun::submit_and_wait(TaskGroup& group) {
   Handle<> signal_waiter = group.submit(end_at_signal(group), {.name = "signals"});
-  const SchedulerJobs jobs(workload_, origin_);
+  const SchedulerJobs jobs(workload_, origin_, workers_);
   std::vector<Handle<>> tellers;
   const auto submitted = [this, &group, &tellers](std::size_t index, JobHandle handle) {
     tellers.push_back(group.submit(tell_end(index, std::move(handle)), {.name = "teller"}));
@@ -109,7 +111,8 @@ Task<> RealRun::submit_and_wait(TaskGroup& group) {
 
 Task<> RealRun::run() {
   origin_ = now();
-  const SchedulerJobs jobs(workload_, origin_);
+  const SchedulerJobs jobs(workload_, origin_, workers_);
+  jobs.add_resources(worker_.scheduler());
   for (std::size_t i = 0; i < workload_.jobs.size(); ++i) worker_.know(jobs.kind(i));
   worker_.restore();
   const auto body = [](TaskGroup& group, RealRun& self) { return self.submit_and_wait(group); };

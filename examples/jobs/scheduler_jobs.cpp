@@ -40,17 +40,24 @@ std::map<std::string, std::uint32_t> tenants_of(const Workload& workload) {
   return weights;
 }
 
-SchedulerJobs::SchedulerJobs(const Workload& workload, bide::Instant origin)
-    : jobs_(workload.jobs), origin_(origin) {
+SchedulerJobs::SchedulerJobs(const Workload& workload, bide::Instant origin, std::size_t workers)
+    : jobs_(workload.jobs), origin_(origin), workers_(workers) {
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    if (jobs_[i].slots != 1) {
-      throw InputError(workload.source, "line " + std::to_string(jobs_[i].line) + ": " + word(jobs_[i].name) +
-                                            " takes " + std::to_string(jobs_[i].slots) +
-                                            " slots; expected 1, for a worker has one");
+    if (static_cast<std::uint64_t>(jobs_[i].slots) > workers) {
+      throw InputError(workload.source,
+                       "line " + std::to_string(jobs_[i].line) + ": " + word(jobs_[i].name) + " takes " +
+                           std::to_string(jobs_[i].slots) +
+                           " slots; expected as many as there are workers (--workers) at most, " +
+                           std::to_string(workers));
     }
+    wide_ = wide_ || jobs_[i].slots > 1;
     ++name_counts_[jobs_[i].name];
     at_line_.emplace(jobs_[i].line, i);
   }
+}
+
+void SchedulerJobs::add_resources(bide::JobScheduler& scheduler) const {
+  if (wide_) scheduler.add_semaphore("slots", workers_);
 }
 
 std::string SchedulerJobs::key(std::size_t index) const {
@@ -73,6 +80,7 @@ bide::Job SchedulerJobs::without_times(std::size_t index) const {
   job.timeout = from.timeout;
   job.retry.max_attempts = from.retries + 1;
   job.tenant = from.tenant;
+  if (wide_) job.resources.emplace_back("slots", static_cast<std::uint64_t>(from.slots));
   job.labels["name"] = from.name;
   job.labels["line"] = std::to_string(from.line);
   return job;

@@ -22,11 +22,15 @@ namespace bide_jobs {
 /// kind     the column, else the name
 /// payload  the command
 /// labels   name, line
+/// slots    permits of a semaphore that has one for each worker: so a wide job keeps other workers idle
 class SchedulerJobs {
  public:
   /// `origin`: the instant that the file counts from.
-  /// Throws: InputError for a job that takes more than one slot: here a worker has one.
-  SchedulerJobs(const Workload& workload, bide::Instant origin);
+  /// Throws: InputError for a job that takes more slots than there are workers.
+  SchedulerJobs(const Workload& workload, bide::Instant origin, std::size_t workers);
+
+  /// What the jobs share. Once for each scheduler, before the first of them comes.
+  void add_resources(bide::JobScheduler& scheduler) const;
 
   bide::Job job(std::size_t index) const;
   /// Requires: the job recurs.
@@ -42,6 +46,8 @@ class SchedulerJobs {
 
   const std::vector<Job>& jobs_;
   bide::Instant origin_;
+  std::size_t workers_;
+  bool wide_ = false;                                         // a job takes more than one slot
   std::unordered_map<std::string, std::size_t> name_counts_;  // only looked up
   std::unordered_map<std::size_t, std::size_t> at_line_;      // only looked up
 };

@@ -13,6 +13,7 @@
 #include <bide/executor/io/address.hpp>
 #include <bide/executor/scope/task_group.hpp>
 
+#include <exception>
 #include <functional>
 #include <stdexcept>
 #include <system_error>
@@ -34,6 +35,7 @@ bide_serving::ServerOptions server_options(const ServeOptions& options) {
   server.port = options.port;
   server.connections = options.connections;
   server.drain = options.drain;
+  server.idle_bound = std::chrono::milliseconds(250);
   return server;
 }
 
@@ -41,7 +43,8 @@ bide_serving::ServerOptions server_options(const ServeOptions& options) {
 class Service {
  public:
   explicit Service(const ServeOptions& options)
-      : worker_({.workers = options.workers,
+      : workers_(options.workers),
+        worker_({.workers = options.workers,
                  .database = options.database,
                  .queue = options.queue,
                  .tenant_weights = options.tenant_weights}),
@@ -56,7 +59,7 @@ class Service {
       reading.durations = Durations::optional;
       file_ = read_workload(options.file, reading);
       require_commands(file_);
-      static_cast<void>(SchedulerJobs(file_, Instant()));  // what it refuses is refused now
+      SchedulerJobs(file_, Instant(), options.workers).add_resources(worker_.scheduler());
     }
   }
 
@@ -70,7 +73,9 @@ class Service {
   }
   Task<> listen();
   Task<> bring_in(TaskGroup& group);
+  Task<> watch_store();
 
+  std::size_t workers_;
   Worker worker_;
   Api api_;
   bide_serving::Server server_;
@@ -88,19 +93,34 @@ Task<> Service::listen() {
 
 /// The jobs of the file, while the server runs.
 Task<> Service::bring_in(TaskGroup& group) {
-  const SchedulerJobs jobs(file_, now());
+  const SchedulerJobs jobs(file_, now(), workers_);
   for (std::size_t i = 0; i < file_.jobs.size(); ++i) worker_.know(jobs.kind(i));
   const auto ignore = [](std::size_t, const JobHandle&) {};
   group.submit(submit_all(jobs, file_, worker_.scheduler(), ignore), {.name = "jobs of the file"});
+  group.submit(watch_store(), {.name = "store"});
   co_await listen();
   group.cancel();
+}
+
+/// A store that has failed takes nothing any more: who starts this program again has lost nothing.
+Task<> Service::watch_store() {
+  for (;;) {
+    co_await Sleep(std::chrono::seconds(1));
+    co_await worker_.scheduler().kept();
+  }
 }
 
 Task<> Service::run() {
   worker_.restore();
   const auto body = [](TaskGroup& group, Service& self) { return self.bring_in(group); };
-  co_await with_task_group(body, std::ref(*this));
+  std::exception_ptr failed;
+  try {
+    co_await with_task_group(body, std::ref(*this));
+  } catch (const std::runtime_error&) {
+    failed = std::current_exception();
+  }
   co_await worker_.shut_down();
+  if (failed != nullptr) std::rethrow_exception(failed);
 }
 
 }  // namespace

@@ -39,13 +39,14 @@ Json WorkerView::jobs(const JobFilter& filter) {
   return list;
 }
 
-/// By status, so that a long queue does not hide what runs.
+/// By status, so that a long queue does not hide what runs; of what is ready those that go next.
 Json WorkerView::live() {
   Json list = Json::array();
   JobFilter filter;
   filter.limit = most_shown;
   for (JobStatus status : live_statuses) {
     filter.status = status;
+    filter.order = status == JobStatus::ready ? JobFilter::Order::urgency : JobFilter::Order::id;
     for (Json& job : jobs(filter)) list.push_back(std::move(job));
   }
   return list;
@@ -93,6 +94,10 @@ const std::string& WorkerView::state() {
   json["pools"] = Json::array();
   for (const PoolState& pool : scheduler_.pools()) json["pools"].push_back(pool_json(pool));
   json["live"] = live();
+  JobFilter due;
+  due.limit = most_shown;
+  due.order = JobFilter::Order::deadline;
+  json["deadlines"] = jobs(due);
   json["decisions"] = decisions();
   json["recent"] = recent();
   const std::vector<JobSummary> letters = scheduler_.dead_letters();

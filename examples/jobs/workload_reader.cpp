@@ -19,6 +19,8 @@
 namespace bide_jobs {
 namespace {
 
+constexpr std::size_t most_bytes = std::size_t{512} << 20U;
+
 struct CloseGzip {
   void operator()(gzFile file) const { gzclose(file); }
 };
@@ -45,6 +47,7 @@ std::string read_bytes(const std::string& path, const std::string& source) {
   int count = 0;
   while ((count = gzread(file.get(), block.data(), block.size())) > 0) {
     bytes.append(block.data(), static_cast<std::size_t>(count));
+    if (bytes.size() > most_bytes) throw InputError(source, "expected at most 512 MiB, unpacked");
   }
   int status = Z_OK;
   gzerror(file.get(), &status);

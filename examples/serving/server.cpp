@@ -58,9 +58,31 @@ Task<> Server::connection(TcpStream stream, std::list<Entry>::iterator entry) {
   }
 }
 
+Task<> Server::take_place() {
+  while (!places_.try_acquire()) {
+    if (!options_.idle_bound) {
+      co_await places_.acquire();
+      co_return;
+    }
+    cut_off_idle();
+    const bool taken = co_await try_timeout(*options_.idle_bound, places_.acquire());
+    if (taken) co_return;
+  }
+}
+
+void Server::cut_off_idle() {
+  Entry* longest = nullptr;
+  for (Entry& entry : open_) {
+    if (!entry.connection.idle || !entry.handle) continue;
+    if (longest == nullptr || entry.connection.idle_since < longest->connection.idle_since) longest = &entry;
+  }
+  if (longest != nullptr && add_saturating(longest->connection.idle_since, *options_.idle_bound) <= now())
+    longest->handle->cancel();
+}
+
 Task<> Server::accept_all(TaskGroup& connections) {
   for (;;) {
-    co_await places_.acquire();
+    co_await take_place();
     std::optional<TcpStream> stream;
     while (!stream) {
       try {

@@ -22,6 +22,9 @@ struct ServerOptions {
   std::uint16_t port = 0;  // 0: any free one
   std::size_t connections = 10'000;
   std::chrono::milliseconds drain = std::chrono::seconds(5);
+  /// Where there is no place for a new connection, the one that has been idle for longest is cut off, if that is as long
+  /// as this. Unset: none is.
+  std::optional<bide::Duration> idle_bound{};
 };
 
 struct ServerCounts {
@@ -41,6 +44,7 @@ class Server {
   /// What a server may know of a connection.
   struct Connection {
     bool idle = false;  // nothing is under way: it may be cut off as soon as the server ends
+    bide::Instant idle_since{};
   };
 
   /// `serve(stream, connection)` for each connection. What it throws of the outside's errors, or of a timeout, ends that
@@ -63,6 +67,8 @@ class Server {
   };
   class Counted;
 
+  bide::Task<> take_place();
+  void cut_off_idle();
   bide::Task<> accept_all(bide::TaskGroup& connections);
   bide::Task<> connection(bide::TcpStream stream, std::list<Entry>::iterator entry);
   bide::Task<> until_signal(bide::TaskGroup& connections, const char* program);

@@ -93,10 +93,16 @@ TEST_CASE("Plan: what recurs comes until the end of the plan, a fixed start at i
         "long[0-15] fixed[20-22] next[22-32]");
 }
 
+TEST_CASE(
+    "Plan: a wide job takes as many workers as it has slots, and none that comes later goes before it") {
+  CHECK(schedule_of_plan("name,duration,slots\na,2,1\nwide,3,3\nb,1,1\nc,1,2\n", 3) ==
+        "a[0-2] wide[2-5] b[5-6] c[5-6]");
+}
+
 TEST_CASE("Plan: a file that a scheduler can't take is refused") {
   const auto error = [](const char* text) { return error_of([text] { plan_of(text); }); };
   CHECK(error("name,duration,slots\nwide,1,2\n") ==
-        "jobs.csv: line 2: wide takes 2 slots; expected 1, for a worker has one");
+        "jobs.csv: line 2: wide takes 2 slots; expected as many as there are workers (--workers) at most, 1");
   CHECK(error("name,duration,cron\na,1,61 * * * *\n").find("jobs.csv:2:5: ") == 0);
 }
 

@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const classes = ["low", "normal", "high", "critical"];
 const refusals = { too_wide: "needs more workers than there are", queue_full: "the queue was full", skipped: "a job that it is after ended otherwise" };
-const axisHeight = 26, refusedHeight = 18, most = 500, tallest = 44;
+const axisHeight = 26, refusedHeight = 18, most = 500, tallest = 44, narrow = 7;
 const $ = (id) => document.getElementById(id);
 const canvas = $("lanes"), overview = $("overview"), tip = $("tip");
 const jobs = data.jobs, jobCount = jobs.name.length;
@@ -215,7 +215,7 @@ function drawHatch(c, x, y, w, h) {
 
 function drawBars(c, width, height) {
   const filled = new Map();  // by row of pixels and height: up to which pixel it is filled already
-  const triangles = new Set(), marks = [], names = [];
+  const triangles = new Set(), marks = [], names = [], strips = [];
   let special = null, colour = "";
   for (const bar of bars) {
     if (bar.start > view.to) break;
@@ -232,15 +232,20 @@ function drawBars(c, width, height) {
     const w = Math.max(end - x - (end - x > 4 ? 1 : 0), 1), kind = classes[jobs.class[bar.job]];
     if (kind !== colour) c.fillStyle = colours[colour = kind];
     c.fillRect(x, y, w, h);
-    if (late) {
+    if (late && w < narrow) {
+      // A mark for each would hide them all.
+      strips.push([x, y, Math.max(end - x, 1), Math.min(3, Math.max(1, h / 4))]);
+    } else if (late) {
       const from = Math.max(xOf(jobs.deadline[bar.job]), x);
       drawHatch(c, from, y, x + w - from, h);
       const s = Math.min(6, Math.max(2.5, view.laneHeight / 3)), key = row * 8192 + Math.floor(end / (2 * s));
       if (bar.last && !triangles.has(key)) { triangles.add(key); marks.push([end, y, s]); }
     }
     const left = Math.max(x, 0), room = Math.min(x + w, width) - left;
-    if (h >= 12 && room > 34) names.push([jobs.name[bar.job], "on-" + kind, left, y, room, h]);
+    if (h >= 12 && room > 34) names.push([jobs.name[bar.job], kind, left, y, room, h]);
   }
+  c.fillStyle = colours.late;
+  for (const strip of strips) c.fillRect(...strip);
   for (const name of names) drawName(c, ...name);
   if (special) {
     c.strokeStyle = colours.text; c.lineWidth = 2;
@@ -248,14 +253,27 @@ function drawBars(c, width, height) {
   }
   for (const [x, y, s] of marks) drawTriangle(c, x, y - 1, s);
 }
-function drawName(c, name, ink, x, y, w, h) {
+function drawName(c, name, kind, x, y, w, h) {
   const indent = x < 1 ? 26 : 5;  // beside the number of the lane
   if (w < indent + 24) return;
   c.save();
   c.beginPath(); c.rect(x, y, w - 3, h); c.clip();
-  c.fillStyle = colours[ink]; c.textAlign = "left";
-  c.fillText(name, x + indent, y + Math.min(h / 2, 14));
+  c.textAlign = "left"; c.lineJoin = "round"; c.lineWidth = 4;
+  c.strokeStyle = colours[kind]; c.fillStyle = colours["on-" + kind];
+  const text = shortened(c, name, w - indent - 5), middle = y + Math.min(h / 2, 14);
+  c.strokeText(text, x + indent, middle);  // the hatching goes round it
+  c.fillText(text, x + indent, middle);
   c.restore();
+}
+function shortened(c, name, room) {
+  if (name.length > 200) name = name.slice(0, 200);
+  if (c.measureText(name).width <= room) return name;
+  let least = 0, most = name.length;  // the characters that fit, by halves
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (c.measureText(name.slice(0, middle) + "\u2026").width <= room) least = middle; else most = middle - 1;
+  }
+  return least < 2 ? "" : name.slice(0, least) + "\u2026";
 }
 
 function drawChosen(c, height) {

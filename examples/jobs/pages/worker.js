@@ -84,9 +84,10 @@ function show() {
   const live = state.live, of = (...names) => live.filter((job) => names.includes(job.status));
   const sum = (member) => state.pools.reduce((all, pool) => all + pool[member], 0);
   const running = of("running"), ready = of("ready"), waiting = of("blocked", "scheduled", "retrying");
-  const late = live.filter((job) => job.deadline !== null && job.deadline < state.now).length;
+  const due = state.deadlines, overdue = due.filter((job) => job.deadline < state.now).length;
+  const late = overdue > 0 && overdue === due.length && due.length >= 100 ? overdue + " or more" : overdue;
   const counts = [[`${sum("running")} of ${sum("workers")}`, "workers busy"], [sum("ready"), "ready"], [sum("waiting") - sum("ready"), "not ready yet"],
-    [span(Math.max(0, ...state.pools.map((pool) => pool.longest_wait_ms))), "longest wait"], [late, "late now", late > 0], [state.dead_letter_count, "dead letters", state.dead_letter_count > 0]];
+    [span(Math.max(0, ...state.pools.map((pool) => pool.longest_wait_ms))), "longest wait"], [late, "late now", overdue > 0], [state.dead_letter_count, "dead letters", state.dead_letter_count > 0]];
   $("counts").replaceChildren(...counts.map(([value, name, bad]) => {
     const item = element("li", undefined, bad ? "bad" : ""); item.append(element("b", String(value)), element("span", name)); return item;
   }));
@@ -104,7 +105,6 @@ function show() {
   $("queue-count").textContent = count(ready.length, sum("ready"));
   fill("queue", ready.map((job) => [idLink(job.id), jobLink(job), classCell(job), points(job.score), span(state.now - job.submitted), cancel(job)]), [3, 4], "Nobody waits for a worker.");
 
-  const due = live.filter((job) => job.deadline !== null).sort((a, b) => a.deadline - b.deadline);
   fill("deadlines", due.slice(0, 50).map((job) => [idLink(job.id), jobLink(job), statusCell(job.status), deadlineCell(job),
     job.status === "running" || job.latest_start === null ? "" : job.latest_start < state.now ? element("span", "gone by", "late") : "in " + span(job.latest_start - state.now)]), [3, 4], "No live job has a deadline.");
 
@@ -127,8 +127,9 @@ function show() {
   fill("letters", state.dead_letters.map((job) => [idLink(job.id), jobLink(job), String(job.attempts), job.output.split("\n")[0],
     button("Resubmit", `Resubmit job ${job.id}`, () => call("POST", `/api/dead-letters/${job.id}/resubmit`))]), [2], "");
   $("recurring-section").hidden = state.recurring.length === 0;
-  fill("recurring", state.recurring.map((one) => [one.name, one.cron ? `${one.cron} ${one.zone || "UTC"}` : "every " + one.every, one.command,
-    button("Stop", `Stop ${one.name}`, () => call("DELETE", "/api/recurring/" + encodeURIComponent(one.name)))]), [], "");
+  fill("recurring", state.recurring.map((one) => [one.name, one.cron ? `${one.cron} ${one.zone || "UTC"}` : "every " + one.every,
+    one.next === null ? "never" : "in " + span(Math.max(0, one.next - state.now)), String(one.skipped), one.command,
+    button("Stop", `Stop ${one.name}`, () => call("DELETE", "/api/recurring/" + encodeURIComponent(one.name)))]), [2, 3], "");
 }
 function terms(one) {
   const made = element("span", points(one.score));
