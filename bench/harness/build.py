@@ -72,7 +72,7 @@ def built_by(compiler, folder, build_dir):
 class Programs:
     """Where the programs of each peer are, and why some are not."""
 
-    MICRO = ("asio", "asio uring", "boost fiber", "go", "libuv", "tokio")
+    MICRO = ("asio", "asio uring", "boost fiber", "go", "libuv", "ns3", "tokio")
     SERVERS = (OURS, "bide epoll", "raw uring", "raw epoll", "asio", "asio uring", "go", "libuv", "tokio")
 
     def __init__(self, build_dir, built=False):
