@@ -12,7 +12,8 @@ enum class Lane : std::uint8_t {
   none,      ///< Not queued.
   fifo,      ///< The ring of its class.
   late,      ///< The heap by sequence of its class: it came by promotion or re-ranking, behind younger ones.
-  deadline,  ///< The heap by (latest start, sequence) of its class.
+  on_time,   ///< The ring by (latest start, sequence) of its class.
+  deadline,  ///< The heap by (latest start, sequence) of its class: it came behind one that may start later.
 };
 
 /// The part of a green thread (or a ticket, or a job) that a RunQueue orders. Derive from it.

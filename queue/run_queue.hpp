@@ -17,7 +17,8 @@ namespace bide {
 
 /// Who goes first: the order of queue/order.hpp over nodes that belong to others.
 ///
-/// A class has two lanes: nodes without a deadline by sequence, nodes with one by (latest start, sequence).
+/// A class has two lanes: nodes without a deadline by sequence, nodes with one by (latest start, sequence). What comes
+/// in the order of its lane lies in a ring, the rest in a heap, and the lane's head is the first of the two.
 /// The heads of the lanes are ranked, and the first of them is popped. So within a lane a node that waits
 /// behind another never overtakes it, whatever its score.
 ///
@@ -55,7 +56,7 @@ class RunQueue {
 
   bool empty() const { return (occupied_ == 0 && reasons_to_compare_ == 0) || size() == 0; }
   std::size_t size() const {
-    std::size_t size = in_heaps();
+    std::size_t size = in_other_lanes();
     for (const NodeRing& ring : rings_) size += ring.size();
     return size;
   }
@@ -116,6 +117,13 @@ class RunQueue {
   /// What pop would return.
   const QueueNode* peek(std::chrono::nanoseconds now) const { return best(now); }
 
+  struct Popped {
+    QueueNode* node = nullptr;
+    const QueueNode* next = nullptr;  // what peek at the same instant returns now
+  };
+  /// pop and then peek, for less than both.
+  Popped pop_with_next(std::chrono::nanoseconds now);
+
   /// Withdraws the node from wherever it is. Requires: it is in this queue.
   void remove(QueueNode& node);
 
@@ -133,8 +141,10 @@ class RunQueue {
   /// Lets `count` nodes like this one, of its class and with or without a deadline, be pushed before a push
   /// allocates.
   void reserve(const QueueNode& like, std::size_t count) {
-    if (like.has_deadline()) [[unlikely]]
+    if (like.has_deadline()) [[unlikely]] {
+      on_time_[index(like.priority)].reserve(count);
       return deadline_[index(like.priority)].reserve(count);
+    }
     NodeRing& ring = rings_[index(like.priority)];
     if (count > ring.capacity()) ring.reserve(count);
   }
@@ -162,8 +172,26 @@ class RunQueue {
     }
   };
 
+  /// One that heads its lane, or none.
+  struct Head {
+    static constexpr urgency::Score unknown = -1;
+    QueueNode* node = nullptr;
+    urgency::Score score = unknown;  // computed when there is need
+  };
+  /// Lanes by their classes, a bit for each.
+  struct LaneSet {
+    std::uint32_t by_sequence;
+    std::uint32_t by_deadline;
+
+    std::uint32_t all() const { return by_sequence | by_deadline; }
+    bool empty() const { return all() == 0; }
+  };
+
   static constexpr std::size_t index(Priority priority) { return static_cast<std::size_t>(priority); }
   static constexpr std::uint32_t bit(Priority priority) { return 1U << index(priority); }
+  static constexpr Priority highest(std::uint32_t classes) {
+    return static_cast<Priority>(std::bit_width(classes) - 1);
+  }
   static constexpr bool promotable(Priority priority) { return priority < Priority::high; }
 
   // With a branch, so that the next pop does not have to wait for a store that is hardly ever needed.
@@ -172,10 +200,18 @@ class RunQueue {
       occupied_ |= bit(priority);
   }
   bool always_compares() const { return options_.promote_every != 0 || options_.aging == Aging::on; }
-  std::size_t in_heaps() const { return reasons_to_compare_ - (always_compares() ? 1 : 0); }
+  std::size_t in_other_lanes() const { return reasons_to_compare_ - (always_compares() ? 1 : 0); }
   QueueNode* pop_best(std::chrono::nanoseconds now);
   QueueNode* best(std::chrono::nanoseconds now) const;
   QueueNode* plain_head(std::size_t of_class) const;
+  QueueNode* deadline_head(std::size_t of_class) const;
+  urgency::Score score_of(Head& head, std::chrono::nanoseconds now) const;
+  bool leads(Head& left, Head& right, std::chrono::nanoseconds now) const;
+  bool beats(Head& head, LaneSet lanes, std::chrono::nanoseconds now) const;
+  template <class Consider>
+  void consider_highest(LaneSet& lanes, Consider consider) const;
+  bool comes_on_time(const QueueNode& node) const;
+  static void take_out(NodeRing& ring, QueueNode& node);
   QueueNode* oldest_promotable() const;
   void promote();
   void push_with_care(QueueNode& node);
@@ -187,12 +223,15 @@ class RunQueue {
   void swap(RunQueue& other) noexcept;
 
   std::uint64_t next_sequence_ = 0;
-  std::uint32_t occupied_ = 0;  // a bit for each class whose ring has a node, or had one when pop last looked
-  // Nodes in heaps, and one more if aging or promotion is on: 0 means that the highest ring's front goes
+  // A bit for each class whose ring or heap by sequence has a node, or had one when pop last looked.
+  std::uint32_t occupied_ = 0;
+  std::uint32_t deadlines_ = 0;  // a bit for each class that has a node with a deadline
+  // Nodes in heaps or with deadlines, and one more if aging or promotion is on: 0 means that the highest ring's front goes
   // first.
   std::size_t reasons_to_compare_ = 0;
   std::array<NodeRing, priority_count> rings_;
   std::array<IndexedHeap<LateEntry>, priority_count> late_;
+  std::array<NodeRing, priority_count> on_time_;  // empty while anything is promoted
   std::array<IndexedHeap<DeadlineEntry>, priority_count> deadline_;
   IndexedHeap<LateEntry> by_age_;  // nodes with a deadline that can be promoted; used with promote_every only
   std::uint64_t pops_until_promotion_ = 0;

@@ -182,7 +182,9 @@ class Play {
     if (random_.below(4) == 0 && queue_.peek(now_) != (at == nobody ? nullptr : &items_[twin_[at].id]))
       return differ("peek");
     if (random_.below(16) == 0) check_heads(at);
-    auto* const item = static_cast<Item*>(queue_.pop(now_));
+    const bool looks = random_.below(2) == 0;
+    const RunQueue::Popped popped = looks ? queue_.pop_with_next(now_) : RunQueue::Popped{queue_.pop(now_)};
+    auto* const item = static_cast<Item*>(popped.node);
     if (at == nobody) return item == nullptr ? void() : differ("a pop from nothing");
     const TwinNode expected = twin_[at];
     if (item != &items_[expected.id]) return differ("pop");
@@ -192,6 +194,10 @@ class Play {
     twin_.remove(at);
     idle_.push_back(expected.id);
     const std::size_t risen = twin_.after_pop();
+    if (looks) {
+      const std::size_t next = twin_.first(now_);
+      if (popped.next != (next == nobody ? nullptr : &items_[twin_[next].id])) differ("next");
+    }
     if (risen == nobody) return;
     for (std::size_t i = 0; i != twin_.size(); ++i)
       if (twin_[i].id == risen && static_cast<int>(items_[risen].priority) != twin_[i].of_class)

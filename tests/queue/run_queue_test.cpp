@@ -75,7 +75,7 @@ TEST_CASE("RunQueue: a node says where it is") {
   queue.push(plain);
   queue.push(pressing);
   CHECK(plain.lane == Lane::fifo);
-  CHECK(pressing.lane == Lane::deadline);
+  CHECK(pressing.lane == Lane::on_time);
   queue.clear();
   CHECK(!plain.queued());
   CHECK(!pressing.queued());
@@ -109,6 +109,40 @@ TEST_CASE("RunQueue: a node put in place goes where its sequence says") {
   REQUIRE(queue.pop(0s) == &nodes[0]);
   queue.push_in_place(nodes[0]);  // put back
   CHECK(drain(queue) == std::vector<std::uint64_t>{7, 8, 9});
+}
+
+TEST_CASE("RunQueue: what goes next is told with what goes") {
+  RunQueue queue({.aging = bide::Aging::on});
+  Urgency fresh{.waiting_since = 1000s};
+  Urgency aged{};                                                       // 800 points of it
+  Urgency due{.latest_start = 1000s + 4110ms, .waiting_since = 1000s};  // 890 points of it
+  QueueNode first(high, &fresh);
+  QueueNode pressing(low, &due);
+  QueueNode waiting(normal, &aged);
+  for (QueueNode* node : {&first, &pressing, &waiting}) queue.push(*node);
+  RunQueue::Popped popped = queue.pop_with_next(1000s);
+  CHECK(popped.node == &first);
+  CHECK(popped.next == &waiting);  // both have 900 points
+  popped = queue.pop_with_next(1000s);
+  CHECK(popped.node == &waiting);
+  CHECK(popped.next == &pressing);
+  popped = queue.pop_with_next(1000s);
+  CHECK(popped.node == &pressing);
+  CHECK(popped.next == nullptr);
+  CHECK(queue.pop_with_next(1000s).node == nullptr);
+}
+
+TEST_CASE("RunQueue: deadlines out of order go by latest start") {
+  RunQueue queue;
+  Urgency times[] = {{.latest_start = 3s}, {.latest_start = 5s}, {.latest_start = 4s}, {.latest_start = 5s}};
+  Nodes nodes;
+  for (Urgency& due : times) queue.push(nodes.emplace_back(normal, &due));
+  CHECK(nodes[1].lane == Lane::on_time);
+  CHECK(nodes[2].lane == Lane::deadline);
+  CHECK(nodes[3].lane == Lane::on_time);
+  CHECK(queue.size() == 4);
+  queue.remove(nodes[0]);
+  CHECK(drain(queue) == std::vector<std::uint64_t>{2, 1, 3});
 }
 
 TEST_CASE("RunQueue: re-ranking back restores the order") {
