@@ -87,22 +87,6 @@ std::string to_string(const Decision& decision) {
 
 // ---- the ring
 
-DecisionRing::Side DecisionRing::side(const JobEntry& entry) {
-  return {.id = entry.id, .priority = entry.priority, .urgency = *entry.urgency, .sequence = entry.sequence};
-}
-
-void DecisionRing::note(const JobPool& pool, const JobEntry& winner, const JobEntry* runner_up,
-                        std::optional<DecisionRule> rule, Instant now) {
-  if (notes_.size() < capacity_) notes_.emplace_back();
-  Note& note = notes_[count_++ % capacity_];
-  note.number = count_;
-  note.at = now;
-  note.pool = &pool;
-  note.winner = side(winner);
-  note.runner_up = runner_up == nullptr ? Side() : side(*runner_up);
-  note.rule = rule;
-}
-
 Contender DecisionRing::contender(const Side& side, Instant now) {
   const std::chrono::nanoseconds at = now.time_since_epoch();
   Contender contender;

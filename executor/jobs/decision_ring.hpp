@@ -20,7 +20,18 @@ class DecisionRing {
   bool on() const { return capacity_ != 0; }
   /// `rule` unset: what the ranks of the two say. `runner_up` may be null.
   void note(const JobPool& pool, const JobEntry& winner, const JobEntry* runner_up,
-            std::optional<DecisionRule> rule, Instant now);
+            std::optional<DecisionRule> rule, Instant now) {
+    if (next_ == notes_.size()) [[unlikely]]
+      notes_.emplace_back();
+    Note& note = notes_[next_];
+    if (++next_ == capacity_) next_ = 0;
+    note.number = ++count_;
+    note.at = now;
+    note.pool = &pool;
+    note.winner = side(winner);
+    note.runner_up = runner_up == nullptr ? Side() : side(*runner_up);
+    note.rule = rule;
+  }
   /// Oldest first.
   std::vector<Decision> decisions() const;
   /// The latest that this job has won.
@@ -44,12 +55,16 @@ class DecisionRing {
     std::optional<DecisionRule> rule;
   };
 
-  static Side side(const JobEntry& entry);
+  static Side side(const JobEntry& entry) {
+    return {
+        .id = entry.id, .priority = entry.priority, .urgency = *entry.urgency, .sequence = entry.sequence};
+  }
   static Contender contender(const Side& side, Instant now);
   static Decision decision(const Note& note);
 
   std::size_t capacity_;
   std::uint64_t count_ = 0;
+  std::size_t next_ = 0;     // count_ modulo capacity
   std::vector<Note> notes_;  // by number modulo capacity
 };
 

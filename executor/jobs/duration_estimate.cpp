@@ -30,7 +30,7 @@ DurationEstimates::DurationEstimates(Options options) : options_(options) {
 }
 
 void DurationEstimates::learn(std::string_view kind, Duration used, std::optional<Duration> hint) {
-  LearnedDuration& learned = touch(kind);
+  LearnedDuration& learned = learned_last(kind) ? kinds_.front().learned : touch(kind);
   if (hint && *hint > Duration::zero() && learned.count() < LearnedDuration::few) note_hint(*hint, used);
   learned.add(used);
   pool_.add(used);
@@ -51,15 +51,13 @@ DurationEstimate DurationEstimates::estimate(std::string_view kind, std::optiona
   return {options_.default_duration, Source::default_duration};
 }
 
-// Jobs of one kind come in a row: the one that learned last is asked first, without a hash.
-const LearnedDuration* DurationEstimates::kind(std::string_view name) const {
-  if (!kinds_.empty() && kinds_.front().name == name) return &kinds_.front().learned;
+const LearnedDuration* DurationEstimates::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : &found->second->learned;
 }
 
+/// Puts it first.
 LearnedDuration& DurationEstimates::touch(std::string_view name) {
-  if (!kinds_.empty() && kinds_.front().name == name) return kinds_.front().learned;
   const auto found = by_name_.find(name);
   if (found != by_name_.end()) {
     kinds_.splice(kinds_.begin(), kinds_, found->second);

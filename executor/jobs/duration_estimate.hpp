@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include <bide/executor/jobs/learned_duration.hpp>
+#include <bide/executor/jobs/same_name.hpp>
 
 namespace bide {
 
@@ -60,7 +61,9 @@ class DurationEstimates {
   DurationEstimate estimate(std::string_view kind, std::optional<Duration> hint = {}) const;
 
   /// Null where nothing is known of the kind. Valid until the next `learn`.
-  const LearnedDuration* kind(std::string_view name) const;
+  const LearnedDuration* kind(std::string_view name) const {
+    return learned_last(name) ? &kinds_.front().learned : find(name);
+  }
   const LearnedDuration& pool() const { return pool_; }
   std::size_t kind_count() const { return kinds_.size(); }
 
@@ -71,6 +74,11 @@ class DurationEstimates {
   };
   using Kinds = std::list<Kind>;  // the one that learned last is first
 
+  // Jobs of one kind come in a row: the one that learned last is asked first, without a hash.
+  bool learned_last(std::string_view name) const {
+    return !kinds_.empty() && same_name(kinds_.front().name, name);
+  }
+  const LearnedDuration* find(std::string_view name) const;
   LearnedDuration& touch(std::string_view name);
   void note_hint(Duration hint, Duration used);
   Duration trusted(Duration hint) const;

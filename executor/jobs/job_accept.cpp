@@ -10,14 +10,16 @@ namespace bide {
 
 // ---- what can't be
 
-JobKind& JobEngine::check(const Job& job) {
-  JobKind& kind = kind_for(job.kind);
+void JobEngine::check(const Job& job) {
   if (journal_.durable() && job.work)
     throw std::invalid_argument("a job of kind '" + job.kind +
                                 "' brings work, and a store can keep a payload alone");
-  if (!job.work && !kind.handler)
-    throw std::invalid_argument("a job of kind '" + job.kind +
-                                "' brings no work, and its kind has no handler");
+  if (!job.work) {
+    const JobKind* const kind = kinds_.find(job.kind);
+    if (kind == nullptr || !kind->handler)
+      throw std::invalid_argument("a job of kind '" + job.kind +
+                                  "' brings no work, and its kind has no handler");
+  }
   for (const ResourceUse& use : job.resources) {
     const auto found = resources_.find(use.name);
     if (found == resources_.end()) throw std::invalid_argument("there is no resource '" + use.name + "'");
@@ -25,11 +27,9 @@ JobKind& JobEngine::check(const Job& job) {
       throw std::invalid_argument("resource '" + use.name + "' never has " + std::to_string(use.count) +
                                   " at once");
   }
-  return kind;
 }
 
-void JobEngine::check_feasible(const Job& job, JobPool& pool, Instant) {
-  if (pool.options.infeasible == PoolOptions::Infeasible::accept) return;
+void JobEngine::check_feasible(const Job& job, const JobPool& pool) {
   const Feasibility answer = feasibility(job);
   if (answer.feasible()) return;
   throw JobRefused(JobRefused::Reason::infeasible, "pool '" + pool.name + "': a job of kind '" + job.kind +
@@ -43,15 +43,11 @@ void JobEngine::refuse_full(const JobPool& pool, Priority priority) const {
                                                  std::to_string(pool.waiting_count) + " wait");
 }
 
-JobEntry* JobEngine::same_key(const Job& job) const {
+inline JobEntry* JobEngine::same_key(const Job& job) const {
   return job.key.empty() ? nullptr : table_.find_key(job.key);
 }
 
 // ---- room
-
-bool JobEngine::room_for(const JobPool& pool, Priority priority) const {
-  return waiting_count_ < options_.bound && pool.has_room(priority);
-}
 
 bool JobEngine::make_room(JobPool& pool, Priority priority) {
   while (!room_for(pool, priority)) {
@@ -62,9 +58,8 @@ bool JobEngine::make_room(JobPool& pool, Priority priority) {
   return true;
 }
 
-void JobEngine::room_came(JobPool& pool) {
-  if (submitter_count_ == 0) return;
-  serve_submitters(pool);
+void JobEngine::serve_all_submitters(JobPool& first) {
+  serve_submitters(first);
   if (options_.bound == JobBounds::none) return;
   for (std::unique_ptr<JobPool>& other : pools_) serve_submitters(*other);
 }
@@ -86,6 +81,60 @@ void JobEngine::serve_submitters(JobPool& pool) {
   }
 }
 
+// ---- entries
+
+inline JobEntry& JobEngine::make_entry(Job& job, JobPool& pool, Instant now) {
+  JobEntry& entry = table_.make(pool, job.priority);
+  entry.kind = &kinds_.use(job.kind);
+  entry.estimate = pool.estimates.estimate(job.kind, job.duration_hint).duration;
+  entry.submitted = now;
+  set_deadline(entry, deadline_of(job, now));
+  entry.id = table_.next_id();
+  entry.work = std::move(job.work);
+  if (JobExtras::needed_for(job)) fill_extras(entry, job);
+  return entry;
+}
+
+void JobEngine::fill_extras(JobEntry& entry, Job& job) {
+  JobExtras& more = entry.more();
+  more.payload = std::move(job.payload);
+  more.key = std::move(job.key);
+  more.tenant = std::move(job.tenant);
+  more.labels = std::move(job.labels);
+  more.hint = job.duration_hint;
+  more.timeout = job.timeout;
+  more.start = job.start;
+  more.retry = job.retry;
+  more.after = std::move(job.after);
+  for (const ResourceUse& use : job.resources)
+    more.needs.push_back({resources_.find(use.name)->second.get(), use.count});
+}
+
+/// From here on the job is in the table, counts for bounds, and has edges; it moves when the store has it.
+inline void JobEngine::accept(JobEntry& entry) {
+  table_.add(entry);
+  entry.pool->add_waiting(entry);
+  ++waiting_count_;
+  entry.pool->statistics.submitted(entry.own_priority, entry.submitted);
+  if (entry.extras != nullptr) {
+    if (!entry.extras->key.empty()) table_.add_key(entry.extras->key, entry);
+    link_parents(entry);
+    link_awaiting(entry);
+    if (blocked(entry)) entry.status = JobStatus::blocked;
+  }
+  if (journal_.durable()) return record_accepted(entry);
+  enter(entry);
+}
+
+void JobEngine::record_accepted(JobEntry& entry) {
+  JobRecord record;
+  record.id = entry.id;
+  record.job = stored(entry);
+  journal_.add(std::move(record));
+  entry.store = JobEntry::Store::writing;
+  journal_.tell(entry);
+}
+
 // ---- submit
 
 JobEngine::Placed JobEngine::submit(SubmitJob& wait) {
@@ -104,12 +153,12 @@ JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed)
   rethrow_store_error();
   if (closed_) throw JobRefused(JobRefused::Reason::closed, "the job scheduler shuts down");
   JobPool& pool = pool_for(job.pool);
-  JobKind& kind = check(job);
+  check(job);
   JobEntry* entry = same_key(job);
   if (entry == nullptr) {
     if (!job.after.empty()) check_parents(job, pool);
     if (!job.key.empty()) refuse_cycle(job);
-    check_feasible(job, pool, now());
+    if (pool.options.infeasible == PoolOptions::Infeasible::refuse) check_feasible(job, pool);
     const bool behind =
         submitter_count_ != 0 && (wait == nullptr || !wait->its_turn_) && pool.waits_for_room(job.priority);
     if (behind || !room_for(pool, job.priority)) {
@@ -120,7 +169,7 @@ JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed)
       }
       if (!make_room(pool, job.priority)) refuse_full(pool, job.priority);
     }
-    entry = &make_entry(job, pool, kind, now());
+    entry = &make_entry(job, pool, now());
     accept(*entry);
   }
   placed = entry;
@@ -129,72 +178,6 @@ JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed)
   if (entry->store != JobEntry::Store::writing || !entry->waits()) return Placed::now;
   journal_.tell(*wait);
   return Placed::waits;
-}
-
-Instant JobEngine::deadline_of(const Job& job, Instant now) const {
-  Instant deadline = job.deadline.value_or(Instant::max());
-  if (job.deadline_in) deadline = std::min(deadline, add_saturating(now, *job.deadline_in));
-  return deadline;
-}
-
-void JobEngine::set_deadline(JobEntry& entry, Instant deadline) {
-  entry.deadline = deadline;
-  entry.own.horizon = urgency::horizon(entry.estimate);
-  entry.own.latest_start = urgency::latest_start(deadline.time_since_epoch(), entry.estimate);
-}
-
-JobEntry& JobEngine::make_entry(Job& job, JobPool& pool, JobKind& kind, Instant now) {
-  JobEntry& entry = table_.make(*this, job.priority);
-  entry.pool = &pool;
-  entry.kind = &kind;
-  entry.estimate = pool.estimates.estimate(job.kind, job.duration_hint).duration;
-  entry.submitted = now;
-  set_deadline(entry, deadline_of(job, now));
-  entry.id = table_.next_id();
-  entry.work = std::move(job.work);
-  fill_extras(entry, job);
-  return entry;
-}
-
-void JobEngine::fill_extras(JobEntry& entry, Job& job) {
-  static const RetryPolicy plain;
-  if (job.payload.empty() && job.key.empty() && job.tenant.empty() && job.labels.empty() &&
-      !job.duration_hint && !job.timeout && !job.start && job.after.empty() && job.resources.empty() &&
-      job.retry == plain)
-    return;
-  JobExtras& more = entry.more();
-  more.payload = std::move(job.payload);
-  more.key = std::move(job.key);
-  more.tenant = std::move(job.tenant);
-  more.labels = std::move(job.labels);
-  more.hint = job.duration_hint;
-  more.timeout = job.timeout;
-  more.start = job.start;
-  more.retry = job.retry;
-  more.after = std::move(job.after);
-  for (const ResourceUse& use : job.resources)
-    more.needs.push_back({resources_.find(use.name)->second.get(), use.count});
-}
-
-/// From here on the job is in the table, counts for bounds, and has edges; it moves when the store has it.
-void JobEngine::accept(JobEntry& entry) {
-  table_.add(entry);
-  entry.pool->add_waiting(entry);
-  ++waiting_count_;
-  entry.pool->statistics.submitted(entry.own_priority, entry.submitted);
-  if (entry.extras != nullptr) {
-    if (!entry.extras->key.empty()) table_.add_key(entry.extras->key, entry);
-    link_parents(entry);
-    link_awaiting(entry);
-    if (blocked(entry)) entry.status = JobStatus::blocked;
-  }
-  if (!journal_.durable()) return enter(entry);
-  JobRecord record;
-  record.id = entry.id;
-  record.job = stored(entry);
-  journal_.add(std::move(record));
-  entry.store = JobEntry::Store::writing;
-  journal_.tell(entry);
 }
 
 void JobEngine::enter(JobEntry& entry) {

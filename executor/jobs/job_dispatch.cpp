@@ -29,12 +29,14 @@ class JobEngine::DispatchCall {
 /// The claim of an attempt's thread on its job, also when the thread is destroyed before it ran.
 class JobEngine::Attempt {
  public:
-  Attempt(JobEngine& engine, JobEntry& entry) : engine_(&engine), entry_(&entry) {
+  Attempt(JobEngine& engine, JobEntry& entry) : engine_(&engine), entry_(&entry), kind_(entry.kind) {
     engine.hold();
     ++engine.thread_count_;
+    ++kind_->users;
     entry.in_thread = true;
   }
-  Attempt(Attempt&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), entry_(other.entry_) {}
+  Attempt(Attempt&& other) noexcept
+      : engine_(std::exchange(other.engine_, nullptr)), entry_(other.entry_), kind_(other.kind_) {}
   Attempt& operator=(Attempt&&) = delete;
   ~Attempt() {
     if (engine_ != nullptr) give_up();
@@ -55,20 +57,19 @@ class JobEngine::Attempt {
       ended();
       entry_->status = JobStatus::cancelled;
     }
+    engine_->kinds_.let_go(*kind_);
     engine_->let_go();
   }
 
   JobEngine* engine_;
   JobEntry* entry_;
+  JobKind* kind_;  // whose name is the thread's, and may have to outlive the job
   bool ended_ = false;
 };
 
 // ---- dispatch
 
-void JobEngine::want_dispatch(JobPool& pool) {
-  if (pool.dispatch_wanted || stopped_) return;
-  // Leases are asked for, not given out.
-  if (pool.workers == 0 && !pool.autoscaler && submitter_count_ == 0) return;
+void JobEngine::post_dispatch(JobPool& pool) {
   pool.dispatch_wanted = true;
   to_dispatch_.push_back(&pool);
   if (!dispatch_posted_) dispatch_posted_ = executor().post(DispatchCall(*this));
@@ -105,7 +106,7 @@ void JobEngine::dispatch(JobPool& pool) {
   room_came(pool);
 }
 
-JobEntry* JobEngine::next_due_start(JobPool& pool) {
+JobEntry* JobEngine::first_that_may_start(JobPool& pool) {
   for (auto place = pool.due_starts.begin(); place != pool.due_starts.end(); ++place) {
     JobEntry* const entry = *place;
     if (!take_resources(*entry, now())) continue;
@@ -121,11 +122,11 @@ JobEntry* JobEngine::next_job(JobPool& pool, Instant now) {
       const JobEntry* const first = pool.queue.peek(now);
       if (first == nullptr || !pool.leaves_reserved(first->estimate, now)) return nullptr;
     }
-    JobEntry* const entry = pool.queue.pop(now);
-    if (entry == nullptr) return nullptr;
-    if (entry->extras != nullptr && !take_resources(*entry, now)) continue;
-    if (decisions_.on()) decisions_.note(pool, *entry, pool.queue.best(now), std::nullopt, now);
-    return entry;
+    const JobQueue::Popped popped = pool.queue.pop(now);
+    if (popped.entry == nullptr) return nullptr;
+    if (popped.entry->extras != nullptr && !take_resources(*popped.entry, now)) continue;
+    if (decisions_.on()) decisions_.note(pool, *popped.entry, popped.next, std::nullopt, now);
+    return popped.entry;
   }
 }
 
@@ -151,8 +152,7 @@ bool JobEngine::take_resources(JobEntry& entry, Instant now) {
   return true;
 }
 
-void JobEngine::give_back_resources(JobEntry& entry) {
-  if (entry.extras == nullptr) return;
+void JobEngine::give_back_needs(JobEntry& entry) {
   for (const JobExtras::Need& need : entry.extras->needs) {
     need.resource->give_back(need.count);
     resource_changed(*need.resource);
@@ -183,7 +183,10 @@ void JobEngine::begin_attempt(JobEntry& entry, Instant now) {
   ++entry.attempts;
   const Duration waited = subtract_saturating(now.time_since_epoch(), entry.own.waiting_since);
   pool.statistics.started(entry.own_priority, waited, now);
-  if (!journal_.durable()) return;
+  if (journal_.durable()) record_start(entry, now);
+}
+
+void JobEngine::record_start(JobEntry& entry, Instant now) {
   JobRecord record;
   record.kind = JobRecord::Kind::started;
   record.id = entry.id;

@@ -8,7 +8,21 @@
 
 namespace bide {
 
-void JobEngine::attempt_ended(JobEntry& entry, JobOutcome outcome) {
+inline JobStatus JobEngine::end_of(JobEntry& entry) {
+  const JobOutcome& outcome = entry.outcome;
+  if (outcome.succeeded()) return JobStatus::succeeded;
+  if (outcome.kind() == JobOutcome::Kind::cancelled) return JobStatus::cancelled;
+  ++entry.failed_attempts;
+  if (!outcome.may_retry()) return JobStatus::failed;
+  if (entry.cancel_requested) return JobStatus::cancelled;
+  if (entry.failed_attempts >= entry.retry().max_attempts) return JobStatus::dead_lettered;
+  const Duration delay =
+      retry_delay(entry.retry(), entry.failed_attempts + 1, outcome.retry_after(), random_);
+  entry.due_at = add_saturating(now(), delay);
+  return JobStatus::retrying;
+}
+
+void JobEngine::attempt_ended(JobEntry& entry, JobOutcome&& outcome) {
   JobPool& pool = *entry.pool;
   const Instant at = now();
   const Duration ran = subtract_saturating(at, entry.started);
@@ -34,33 +48,16 @@ void JobEngine::attempt_ended(JobEntry& entry, JobOutcome outcome) {
   }
 }
 
-JobStatus JobEngine::end_of(JobEntry& entry) {
-  const JobOutcome& outcome = entry.outcome;
-  if (outcome.succeeded()) return JobStatus::succeeded;
-  if (outcome.kind() == JobOutcome::Kind::cancelled) return JobStatus::cancelled;
-  ++entry.failed_attempts;
-  if (!outcome.may_retry()) return JobStatus::failed;
-  if (entry.cancel_requested) return JobStatus::cancelled;
-  if (entry.failed_attempts >= entry.retry().max_attempts) return JobStatus::dead_lettered;
-  const Duration delay =
-      retry_delay(entry.retry(), entry.failed_attempts + 1, outcome.retry_after(), random_);
-  entry.due_at = add_saturating(now(), delay);
-  return JobStatus::retrying;
-}
-
-/// The store has it first, if there is one; `finish_end` follows.
-void JobEngine::keep_end(JobEntry& entry, JobStatus status) {
-  entry.decided = status;
-  if (!journal_.durable()) return finish_end(entry);
+void JobEngine::record_end(JobEntry& entry) {
   if (journal_.error() != nullptr || abandoned_) return finish_unkept(entry);
   JobRecord record;
   record.kind = JobRecord::Kind::ended;
   record.id = entry.id;
   record.attempt = entry.attempts;
   record.at = wall_time(now());
-  record.status = status;
+  record.status = entry.decided;
   record.outcome = entry.outcome;
-  if (status == JobStatus::retrying) record.next_attempt = wall_time(entry.due_at);
+  if (entry.decided == JobStatus::retrying) record.next_attempt = wall_time(entry.due_at);
   journal_.add(std::move(record));
   entry.store = JobEntry::Store::finished;
   journal_.tell(entry);
@@ -73,14 +70,6 @@ void JobEngine::finish_unkept(JobEntry& entry) {
   entry.outcome = entry.unkept ? JobOutcome::failure("the store failed before it had the outcome")
                                : JobOutcome::cancelled("the scheduler is gone; the store has the job");
   finish_end(entry);
-}
-
-void JobEngine::finish_end(JobEntry& entry) {
-  if (entry.status == JobStatus::running) entry.pool->running.remove(entry);
-  if (entry.decided == JobStatus::retrying)
-    retry(entry);
-  else
-    settle(entry);
 }
 
 void JobEngine::retry(JobEntry& entry) {
@@ -97,7 +86,7 @@ void JobEngine::settle(JobEntry& entry) {
   entry.ended = executor_->now();
   entry.pool->statistics.ended(entry.own_priority, entry.status,
                                entry.has_deadline() ? &entry.deadline : nullptr, entry.ended);
-  if (entry.status != JobStatus::dead_lettered) entry.work = JobWork();
+  if (entry.status != JobStatus::dead_lettered) entry.work.clear();
   if (entry.first_waiter != nullptr) wake_waiters(entry);
   if (closed_) quiet_.set();
   if (entry.extras == nullptr && !telling_) return retain(entry);
@@ -181,16 +170,12 @@ void JobEngine::retain(JobEntry& entry) {
   }
 }
 
-void JobEngine::forget(JobEntry& entry) {
-  if (journal_.durable() && journal_.error() == nullptr && !abandoned_) {
-    JobRecord record;
-    record.kind = JobRecord::Kind::removed;
-    record.id = entry.id;
-    journal_.add(std::move(record));
-  }
-  if (entry.extras != nullptr && !entry.extras->key.empty()) table_.forget_key(entry.extras->key, entry);
-  table_.forget(entry);
-  if (entry.references == 0 && !entry.in_thread) table_.release(entry);
+void JobEngine::record_removal(const JobEntry& entry) {
+  if (journal_.error() != nullptr || abandoned_) return;
+  JobRecord record;
+  record.kind = JobRecord::Kind::removed;
+  record.id = entry.id;
+  journal_.add(std::move(record));
 }
 
 std::vector<JobSummary> JobEngine::dead_letters() const {

@@ -23,7 +23,7 @@ JobEngine::JobEngine(JobSchedulerOptions options)
       decisions_(options.decisions),
       journal_(*this, options.store),
       recurrences_(*this) {
-  pools_.push_back(std::make_unique<JobPool>("default", PoolOptions{}));
+  pools_.push_back(std::make_unique<JobPool>(*this, "default", PoolOptions{}));
 }
 
 JobEngine::~JobEngine() {
@@ -34,23 +34,19 @@ JobEngine::~JobEngine() {
   });
   for (JobEntry* entry : left) {
     table_.forget(*entry);
-    table_.release(*entry);
+    release(*entry);
   }
 }
 
-Executor& JobEngine::executor() {
-  if (executor_ != nullptr) return *executor_;
+void JobEngine::find_executor() {
   executor_ = &Executor::current();
-  if (!epoch_) {
-    epoch_ = 0;
-    if (executor_->options().time == TimeMode::real_time) {
-      timespec wall{};
-      clock_gettime(CLOCK_REALTIME, &wall);
-      epoch_ = wall.tv_sec * std::int64_t{1'000'000'000} + wall.tv_nsec -
-               executor_->now().time_since_epoch().count();
-    }
-  }
-  return *executor_;
+  if (epoch_) return;
+  epoch_ = 0;
+  if (executor_->options().time != TimeMode::real_time) return;
+  timespec wall{};
+  clock_gettime(CLOCK_REALTIME, &wall);
+  epoch_ =
+      wall.tv_sec * std::int64_t{1'000'000'000} + wall.tv_nsec - executor_->now().time_since_epoch().count();
 }
 
 WallTime JobEngine::wall_time(Instant instant) {
@@ -72,11 +68,11 @@ void JobEngine::add_pool(std::string name, PoolOptions options) {
     if (pool->name != name) continue;
     if (name != "default" || pool->used) throw std::invalid_argument("pool '" + name + "' is there already");
     last_pool_ = nullptr;
-    pool = std::make_unique<JobPool>(std::move(name), std::move(options));
+    pool = std::make_unique<JobPool>(*this, std::move(name), std::move(options));
     pool->used = true;
     return;
   }
-  pools_.push_back(std::make_unique<JobPool>(std::move(name), std::move(options)));
+  pools_.push_back(std::make_unique<JobPool>(*this, std::move(name), std::move(options)));
   pools_.back()->used = true;
 }
 
@@ -86,28 +82,16 @@ const JobPool* JobEngine::find_pool(std::string_view name) const {
   return nullptr;
 }
 
-JobPool& JobEngine::pool_for(const std::string& name) {
-  if (last_pool_ != nullptr && last_pool_->name == name) return *last_pool_;
+JobPool& JobEngine::other_pool(std::string_view name) {
   const JobPool* const found = find_pool(name);
-  if (found == nullptr) throw std::invalid_argument("there is no pool '" + name + "'");
+  if (found == nullptr) throw std::invalid_argument("there is no pool '" + std::string(name) + "'");
   last_pool_ = const_cast<JobPool*>(found);
   last_pool_->used = true;
   return *last_pool_;
 }
 
-JobKind& JobEngine::kind_for(const std::string& name) {
-  if (last_kind_ != nullptr && last_kind_->name == name) return *last_kind_;
-  std::unique_ptr<JobKind>& kind = kinds_[name];
-  if (kind == nullptr) {
-    kind = std::make_unique<JobKind>();
-    kind->name = name;
-  }
-  last_kind_ = kind.get();
-  return *kind;
-}
-
 void JobEngine::resize_pool(std::string_view name, std::size_t workers) {
-  JobPool& pool = pool_for(std::string(name));
+  JobPool& pool = pool_for(name);
   pool.workers = workers;
   if (executor_ != nullptr) want_dispatch(pool);
 }
@@ -118,19 +102,7 @@ void JobEngine::add_resource(std::unique_ptr<JobResource> resource) {
     throw std::invalid_argument("resource '" + name + "' is there already");
 }
 
-void JobEngine::handle(std::string kind, JobWork work) { kind_for(kind).handler = std::move(work); }
-
 // ---- lifetime
-
-void JobEngine::hold(JobEntry& entry) {
-  ++entry.references;
-  hold();
-}
-
-void JobEngine::let_go(JobEntry& entry) noexcept {
-  if (--entry.references == 0 && !entry.known && !entry.in_thread) table_.release(entry);
-  let_go();
-}
 
 void JobEngine::abandon() {
   closed_ = stopped_ = abandoned_ = true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -8,26 +9,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <bide/executor/jobs/decision_ring.hpp>
 #include <bide/executor/jobs/job_entry.hpp>
 #include <bide/executor/jobs/job_journal.hpp>
+#include <bide/executor/jobs/job_kinds.hpp>
 #include <bide/executor/jobs/job_pool.hpp>
 #include <bide/executor/jobs/job_resource.hpp>
 #include <bide/executor/jobs/job_scheduler.hpp>
 #include <bide/executor/jobs/job_table.hpp>
 #include <bide/executor/jobs/recurrences.hpp>
+#include <bide/executor/jobs/same_name.hpp>
 #include <bide/executor/random.hpp>
 #include <bide/executor/sync/event.hpp>
 
 namespace bide {
-
-/// Jobs of one name: what does them when they bring no work of their own.
-struct JobKind {
-  std::string name;
-  JobWork handler;
-};
 
 /// A JobScheduler from the inside. It lives until the scheduler, all handles and all threads of its own are gone, so
 /// that none of them has to look who went first.
@@ -59,7 +57,7 @@ class JobEngine {
   void add_pool(std::string name, PoolOptions options);
   void resize_pool(std::string_view name, std::size_t workers);
   void add_resource(std::unique_ptr<JobResource> resource);
-  void handle(std::string kind, JobWork work);
+  void handle(std::string_view kind, JobWork work) { kinds_.handle(kind, std::move(work)); }
   std::size_t restore();
 
   // ---- for the awaits of submit, lease and report
@@ -70,13 +68,19 @@ class JobEngine {
   Placed report(ReportLease& wait);
   Placed await_kept(AwaitKept& wait);
   std::optional<Lease> renew(JobId id, std::uint32_t attempt, Duration ttl);
-  Lease lease_of(const JobEntry& entry) const;
+  static void fill_lease(Lease& lease, const JobEntry& entry);
   void withdraw(SchedulerWait& wait) noexcept;
 
   // ---- handles
   JobHandle handle_for(JobEntry& entry) { return JobHandle(entry); }
-  void hold(JobEntry& entry);
-  void let_go(JobEntry& entry) noexcept;
+  void hold(JobEntry& entry) {
+    ++entry.references;
+    hold();
+  }
+  void let_go(JobEntry& entry) noexcept {
+    if (--entry.references == 0 && !entry.known && !entry.in_thread) release(entry);
+    let_go();
+  }
   bool cancel(JobEntry& entry);
   JobResult result_of(const JobEntry& entry) const;
 
@@ -122,10 +126,17 @@ class JobEngine {
   void scale_is_due(JobPool& pool);
   void kept(JobEntry& entry);
   void not_kept(JobEntry& entry);
-  void rethrow_store_error() const;
+  void rethrow_store_error() const {
+    if (journal_.error() != nullptr) [[unlikely]]
+      std::rethrow_exception(journal_.error());
+  }
   void wake(SchedulerWait& wait);
   void fail(SchedulerWait& wait, std::exception_ptr error);
-  Executor& executor();
+  Executor& executor() {
+    if (executor_ == nullptr) [[unlikely]]
+      find_executor();
+    return *executor_;
+  }
   Instant now() { return executor().now(); }
   void notice_quiet() { quiet_.set(); }
 
@@ -133,28 +144,53 @@ class JobEngine {
   class Attempt;
   class DispatchCall;
 
+  void find_executor();
+
   // accepting
-  JobPool& pool_for(const std::string& name);
-  JobKind& kind_for(const std::string& name);
-  JobKind& check(const Job& job);
+  JobPool& pool_for(std::string_view name) {
+    if (last_pool_ != nullptr && same_name(last_pool_->name, name)) [[likely]]
+      return *last_pool_;
+    return other_pool(name);
+  }
+  JobPool& other_pool(std::string_view name);
+  void check(const Job& job);
   JobEntry* same_key(const Job& job) const;
-  void check_feasible(const Job& job, JobPool& pool, Instant now);
+  void check_feasible(const Job& job, const JobPool& pool);
   bool make_room(JobPool& pool, Priority priority);
-  bool room_for(const JobPool& pool, Priority priority) const;
+  bool room_for(const JobPool& pool, Priority priority) const {
+    return waiting_count_ < options_.bound && pool.has_room(priority);
+  }
   [[noreturn]] void refuse_full(const JobPool& pool, Priority priority) const;
   Placed place(Job& job, SubmitJob* wait, JobEntry*& placed);
-  JobEntry& make_entry(Job& job, JobPool& pool, JobKind& kind, Instant now);
+  JobEntry& make_entry(Job& job, JobPool& pool, Instant now);
+  void release(JobEntry& entry) noexcept {
+    JobKind& kind = *entry.kind;
+    table_.release(entry);
+    kinds_.let_go(kind);
+  }
   void accept(JobEntry& entry);
+  void record_accepted(JobEntry& entry);
   void fill_extras(JobEntry& entry, Job& job);
-  Instant deadline_of(const Job& job, Instant now) const;
-  void set_deadline(JobEntry& entry, Instant deadline);
+  static Instant deadline_of(const Job& job, Instant now) {
+    Instant deadline = job.deadline.value_or(Instant::max());
+    if (job.deadline_in) deadline = std::min(deadline, add_saturating(now, *job.deadline_in));
+    return deadline;
+  }
+  static void set_deadline(JobEntry& entry, Instant deadline) {
+    entry.deadline = deadline;
+    entry.own.horizon = urgency::horizon(entry.estimate);
+    entry.own.latest_start = urgency::latest_start(deadline.time_since_epoch(), entry.estimate);
+  }
   void enter(JobEntry& entry);
   void enter_unblocked(JobEntry& entry);
   void make_ready(JobEntry& entry, Instant since);
   void start_is_due(JobEntry& entry);
   void start_was_missed(JobEntry& entry);
   void serve_submitters(JobPool& pool);
-  void room_came(JobPool& pool);
+  void room_came(JobPool& pool) {
+    if (submitter_count_ != 0) serve_all_submitters(pool);
+  }
+  void serve_all_submitters(JobPool& first);
 
   // dependencies
   JobEntry* find_parent(const Dependency& dependency) const;
@@ -171,33 +207,66 @@ class JobEngine {
   void set_rank(JobEntry& entry, Priority priority, const Urgency& urgency);
 
   // dispatch
-  void want_dispatch(JobPool& pool);
+  void want_dispatch(JobPool& pool) {
+    if (pool.dispatch_wanted || stopped_) return;
+    // Leases are asked for, not given out.
+    if (pool.workers == 0 && submitter_count_ == 0 && !pool.autoscaler) return;
+    post_dispatch(pool);
+  }
+  void post_dispatch(JobPool& pool);
   void dispatch_all();
   void dispatch(JobPool& pool);
   JobEntry* next_job(JobPool& pool, Instant now);
-  JobEntry* next_due_start(JobPool& pool);
+  JobEntry* next_due_start(JobPool& pool) {
+    return pool.due_starts.empty() ? nullptr : first_that_may_start(pool);
+  }
+  JobEntry* first_that_may_start(JobPool& pool);
   bool take_resources(JobEntry& entry, Instant now);
-  void give_back_resources(JobEntry& entry);
+  void give_back_resources(JobEntry& entry) {
+    if (entry.extras != nullptr) give_back_needs(entry);
+  }
+  void give_back_needs(JobEntry& entry);
   static std::uint64_t need_of(const JobEntry& entry, const JobResource& resource);
   void note_decision(JobPool& pool, JobEntry& winner, DecisionRule rule, Instant now);
   void begin_attempt(JobEntry& entry, Instant now);
   bool start_thread(JobEntry& entry);
   Task<> attempt(Attempt held);
+  void record_start(JobEntry& entry, Instant now);
   void undo_start(JobEntry& entry);
 
   // ends
-  void attempt_ended(JobEntry& entry, JobOutcome outcome);
+  void attempt_ended(JobEntry& entry, JobOutcome&& outcome);
   JobStatus end_of(JobEntry& entry);
-  void keep_end(JobEntry& entry, JobStatus status);
+  /// The store has it first, if there is one; `finish_end` follows.
+  void keep_end(JobEntry& entry, JobStatus status) {
+    entry.decided = status;
+    if (journal_.durable()) [[unlikely]]
+      return record_end(entry);
+    finish_end(entry);
+  }
+  void record_end(JobEntry& entry);
   void finish_unkept(JobEntry& entry);
-  void finish_end(JobEntry& entry);
+  void finish_end(JobEntry& entry) {
+    if (entry.status == JobStatus::running) entry.pool->running.remove(entry);
+    if (entry.decided == JobStatus::retrying)
+      retry(entry);
+    else
+      settle(entry);
+  }
   void retry(JobEntry& entry);
   void settle(JobEntry& entry);
   void end_waiting(JobEntry& entry, JobStatus status, std::string why);
   void drop_waiting(JobEntry& entry);
   void wake_waiters(JobEntry& entry);
   void retain(JobEntry& entry);
-  void forget(JobEntry& entry);
+  void forget(JobEntry& entry) {
+    if (journal_.durable()) [[unlikely]]
+      record_removal(entry);
+    if (entry.extras != nullptr && !entry.extras->key.empty()) table_.forget_key(entry.extras->key, entry);
+    table_.forget(entry);
+    if (entry.references == 0 && !entry.in_thread) release(entry);
+  }
+  void record_removal(const JobEntry& entry);
   void tell_dependents();
 
   // restart
@@ -209,6 +278,7 @@ class JobEngine {
   bool busy() const;
   bool draining() const;
   void end_what_is_left();
+  void take_back_lease(JobEntry& entry);
 
   JobSchedulerOptions options_;
   Executor* executor_ = nullptr;
@@ -232,8 +302,7 @@ class JobEngine {
   JobTable table_;
   std::vector<std::unique_ptr<JobPool>> pools_;  // in the order in which they were added
   JobPool* last_pool_ = nullptr;                 // of the latest submit
-  std::map<std::string, std::unique_ptr<JobKind>, std::less<>> kinds_;
-  JobKind* last_kind_ = nullptr;
+  JobKinds kinds_;
   std::map<std::string, std::unique_ptr<JobResource>, std::less<>> resources_;
   std::map<std::string, std::vector<JobEntry*>, std::less<>>
       awaiting_;  // by key, of jobs that are yet to come

@@ -4,25 +4,25 @@
 
 namespace bide {
 
-JobHandle::JobHandle(JobEntry& entry) noexcept : entry_(&entry) { entry_->engine->hold(*entry_); }
+JobHandle::JobHandle(JobEntry& entry) noexcept : entry_(&entry) { entry_->engine().hold(*entry_); }
 
 JobHandle::JobHandle(const JobHandle& other) noexcept : entry_(other.entry_) {
-  if (entry_ != nullptr) entry_->engine->hold(*entry_);
+  if (entry_ != nullptr) entry_->engine().hold(*entry_);
 }
 
 JobHandle::~JobHandle() {
-  if (entry_ != nullptr) entry_->engine->let_go(*entry_);
+  if (entry_ != nullptr) entry_->engine().let_go(*entry_);
 }
 
 JobId JobHandle::id() const { return entry_->id; }
 JobStatus JobHandle::status() const { return entry_->status; }
 std::uint32_t JobHandle::attempts() const { return entry_->attempts; }
 bool JobHandle::reserved() const { return entry_->reserved; }
-bool JobHandle::cancel() { return entry_->engine->cancel(*entry_); }
+bool JobHandle::cancel() { return entry_->engine().cancel(*entry_); }
 
 std::optional<JobResult> JobHandle::result() const {
   if (!ended()) return std::nullopt;
-  return entry_->engine->result_of(*entry_);
+  return entry_->engine().result_of(*entry_);
 }
 
 JobResult JobEngine::result_of(const JobEntry& entry) const {
@@ -36,8 +36,8 @@ JobResult JobEngine::result_of(const JobEntry& entry) const {
 
 JobResult JobHandle::End::await_resume() const {
   finish();
-  if (handle_.entry_->unkept) handle_.entry_->engine->rethrow_store_error();
-  return handle_.entry_->engine->result_of(*handle_.entry_);
+  if (handle_.entry_->unkept) handle_.entry_->engine().rethrow_store_error();
+  return handle_.entry_->engine().result_of(*handle_.entry_);
 }
 
 void JobHandle::End::link() {

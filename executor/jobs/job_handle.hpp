@@ -58,7 +58,10 @@ class JobHandle {
 
  private:
   friend class JobEngine;
+  friend class SubmitJob;
+  struct Held {};  // it has been counted
   explicit JobHandle(JobEntry& entry) noexcept;
+  JobHandle(JobEntry& entry, Held) noexcept : entry_(&entry) {}
 
   JobEntry* entry_;
 };

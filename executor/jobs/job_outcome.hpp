@@ -16,6 +16,21 @@ class JobOutcome {
   enum class Retry : std::uint8_t { never, allowed };
 
   JobOutcome() = default;  ///< Success without output.
+  JobOutcome(const JobOutcome&) = default;
+  JobOutcome& operator=(const JobOutcome&) = default;
+  // Most texts are empty, and the move of a string is a call.
+  JobOutcome(JobOutcome&& other) noexcept
+      : kind_(other.kind_), retry_(other.retry_), retry_after_(other.retry_after_) {
+    if (!other.text_.empty()) text_ = std::move(other.text_);
+  }
+  JobOutcome& operator=(JobOutcome&& other) noexcept {
+    kind_ = other.kind_;
+    retry_ = other.retry_;
+    retry_after_ = other.retry_after_;
+    if (!other.text_.empty() || !text_.empty()) text_ = std::move(other.text_);
+    return *this;
+  }
+  ~JobOutcome() = default;
 
   static JobOutcome success(std::string output = {}) {
     return {Kind::success, Retry::never, std::move(output)};

@@ -48,12 +48,14 @@ void WaitList::remove(SchedulerWait& wait) {
   --size;
 }
 
-JobPool::JobPool(std::string of, PoolOptions with)
-    : name(std::move(of)),
+JobPool::JobPool(JobEngine& owner, std::string of, PoolOptions with)
+    : engine(owner),
+      name(std::move(of)),
       options(std::move(with)),
       workers(options.workers),
       queue(options.tenant_weights),
-      estimates({.default_duration = options.default_duration}) {
+      estimates({.default_duration = options.default_duration}),
+      keeps_headroom_(options.bounds.headroom != decltype(options.bounds.headroom){}) {
   if (options.autoscale) autoscaler.emplace(*options.autoscale);
 }
 
@@ -62,6 +64,7 @@ JobPool::JobPool(std::string of, PoolOptions with)
 bool JobPool::has_room(Priority priority) const {
   const JobBounds& bounds = options.bounds;
   if (waiting[index(priority)].size() >= bounds.of_class[index(priority)]) return false;
+  if (!keeps_headroom_) return waiting_count < bounds.in_all;
   std::size_t kept = 0;
   for (std::size_t c = index(priority) + 1; c < priority_count; ++c) {
     if (bounds.headroom[c] > waiting[c].size()) kept += bounds.headroom[c] - waiting[c].size();
@@ -90,17 +93,6 @@ JobEntry* JobPool::victim(Priority newcomer) const {
     if (entry != nullptr) return entry;
   }
   return nullptr;
-}
-
-void JobPool::add_waiting(JobEntry& entry) {
-  waiting[index(entry.own_priority)].push_back(entry);
-  ++waiting_count;
-}
-
-void JobPool::remove_waiting(JobEntry& entry) {
-  if (entry.next != nullptr) entry.next->prefetch();  // of a class without deadlines, the one that goes next
-  waiting[index(entry.own_priority)].remove(entry);
-  --waiting_count;
 }
 
 // ---- fixed starts

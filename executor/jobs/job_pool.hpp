@@ -52,7 +52,7 @@ class ScaleTimer final : private TimedCall {
 /// A pool as the engine keeps it: its jobs by what they do, its bounds, its workers, and what it has learned.
 class JobPool {
  public:
-  JobPool(std::string of, PoolOptions with);
+  JobPool(JobEngine& owner, std::string of, PoolOptions with);
   JobPool(const JobPool&) = delete;
   JobPool& operator=(const JobPool&) = delete;
 
@@ -65,8 +65,16 @@ class JobPool {
 
   std::size_t free_workers() const { return running_count < workers ? workers - running_count : 0; }
 
-  void add_waiting(JobEntry& entry);
-  void remove_waiting(JobEntry& entry);
+  void add_waiting(JobEntry& entry) {
+    waiting_of(entry.own_priority).push_back(entry);
+    ++waiting_count;
+  }
+  void remove_waiting(JobEntry& entry) {
+    if (entry.next != nullptr)
+      entry.next->prefetch();  // of a class without deadlines, the one that goes next
+    waiting_of(entry.own_priority).remove(entry);
+    --waiting_count;
+  }
   JobList& waiting_of(Priority priority) { return waiting[static_cast<std::size_t>(priority)]; }
 
   /// Keeps a worker for the entry's fixed start, if not too many are kept around that time.
@@ -82,6 +90,7 @@ class JobPool {
   PoolLoad load(Instant now) const;
   PoolGauges gauges(Instant now) const;
 
+  JobEngine& engine;
   std::string name;
   PoolOptions options;
   std::size_t workers;
@@ -100,6 +109,9 @@ class JobPool {
   std::unique_ptr<ScaleTimer> scale_timer;  // from the first decision on
   bool dispatch_wanted = false;
   bool used = false;  // a job was submitted: the options are settled
+
+ private:
+  bool keeps_headroom_;  // any
 };
 
 }  // namespace bide

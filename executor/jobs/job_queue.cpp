@@ -22,14 +22,10 @@ RunQueue& JobQueue::queue_of(const JobEntry& entry) {
   return fair() ? tenants_.find(entry.tenant())->second.queue : queue_;
 }
 
-void JobQueue::push(JobEntry& entry) {
-  if (fair()) {
-    Tenant& tenant = tenants_[entry.tenant()];
-    if (tenant.queue.empty()) tenant.pass = std::max(tenant.pass, present_);
-    tenant.queue.push_in_place(entry);
-  } else {
-    queue_.push_in_place(entry);
-  }
+void JobQueue::push_fair(JobEntry& entry) {
+  Tenant& tenant = tenants_[entry.tenant()];
+  if (tenant.queue.empty()) tenant.pass = std::max(tenant.pass, present_);
+  tenant.queue.push_in_place(entry);
   ++size_;
 }
 
@@ -50,16 +46,14 @@ JobQueue::Tenants::iterator JobQueue::turn(Instant now) {
   return chosen;
 }
 
-JobEntry* JobQueue::pop(Instant now) {
-  if (size_ == 0) return nullptr;
+JobQueue::Popped JobQueue::pop_fair(Instant now) {
   --size_;
-  if (!fair()) return entry_of(queue_.pop(now.time_since_epoch()));
   const auto tenant = turn(now);
   present_ = std::max(present_, tenant->second.pass);
   tenant->second.pass += stride_of(tenant->first);
   JobEntry* const entry = entry_of(tenant->second.queue.pop(now.time_since_epoch()));
   forget_idle();
-  return entry;
+  return {entry, best(now)};
 }
 
 JobEntry* JobQueue::peek(Instant now) {

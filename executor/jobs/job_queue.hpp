@@ -26,9 +26,23 @@ class JobQueue {
   explicit JobQueue(const Weights& weights) : weights_(weights) {}
 
   /// Queues it in the place of its sequence.
-  void push(JobEntry& entry);
+  void push(JobEntry& entry) {
+    if (fair()) return push_fair(entry);
+    queue_.push_in_place(entry);
+    ++size_;
+  }
+  struct Popped {
+    JobEntry* entry = nullptr;
+    const JobEntry* next = nullptr;  // the best of those that are left
+  };
   /// Returns: who goes, and counts it; null when empty.
-  JobEntry* pop(Instant now);
+  Popped pop(Instant now) {
+    if (size_ == 0) return {};
+    if (fair()) return pop_fair(now);
+    --size_;
+    const RunQueue::Popped popped = queue_.pop_with_next(now.time_since_epoch());
+    return {static_cast<JobEntry*>(popped.node), static_cast<const JobEntry*>(popped.next)};
+  }
   /// Who pop would return.
   JobEntry* peek(Instant now);
   /// Who goes first by rank alone.
@@ -47,6 +61,8 @@ class JobQueue {
   static constexpr std::uint64_t stride = std::uint64_t{1} << 24U;
 
   bool fair() const { return !weights_.empty(); }
+  void push_fair(JobEntry& entry);
+  Popped pop_fair(Instant now);
   std::uint64_t stride_of(const std::string& tenant) const;
   RunQueue& queue_of(const JobEntry& entry);
   Tenants::iterator turn(Instant now);

@@ -116,10 +116,9 @@ void JobEngine::restore_one(StoredState::Entry& stored) {
   if (pool == nullptr)
     throw std::invalid_argument("job " + std::to_string(job.id) + " of the store is for pool '" + job.pool +
                                 "', which is not there");
-  JobEntry& entry = table_.make(*this, job.priority);
-  entry.pool = const_cast<JobPool*>(pool);
+  JobEntry& entry = table_.make(const_cast<JobPool&>(*pool), job.priority);
   entry.pool->used = true;
-  entry.kind = &kind_for(job.kind);
+  entry.kind = &kinds_.use(job.kind);
   entry.id = job.id;
   entry.estimate = entry.pool->estimates.estimate(job.kind, job.duration_hint).duration;
   entry.submitted = instant_of(job.submitted);
@@ -136,7 +135,7 @@ void JobEngine::restore_one(StoredState::Entry& stored) {
   rest.after = std::move(job.after);
   for (const ResourceUse& use : job.resources)
     if (resources_.find(use.name) != resources_.end()) rest.resources.push_back(use);
-  fill_extras(entry, rest);
+  if (JobExtras::needed_for(rest)) fill_extras(entry, rest);
   entry.attempts = stored.attempts;
   entry.failed_attempts = stored.failed_attempts;
   entry.outcome = std::move(stored.outcome);
@@ -193,10 +192,6 @@ void JobEngine::not_kept(JobEntry& entry) {
   entry.outcome = JobOutcome::failure("the store failed");
   entry.decided = JobStatus::failed;
   settle(entry);
-}
-
-void JobEngine::rethrow_store_error() const {
-  if (journal_.error() != nullptr) std::rethrow_exception(journal_.error());
 }
 
 }  // namespace bide

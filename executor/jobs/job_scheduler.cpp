@@ -27,12 +27,6 @@ void JobScheduler::handle(std::string kind, JobWork work) {
 }
 std::size_t JobScheduler::restore() { return engine_->restore(); }
 
-SubmitJob JobScheduler::submit(Job&& job, std::source_location where) {
-  return SubmitJob(*engine_, job, where);
-}
-SubmitJob JobScheduler::submit(const Job& job, std::source_location where) {
-  return SubmitJob(*engine_, std::make_unique<Job>(job), where);
-}
 Feasibility JobScheduler::feasibility(const Job& job) const { return engine_->feasibility(job); }
 
 std::optional<JobHandle> JobScheduler::find(JobId id) const {
@@ -59,13 +53,6 @@ std::vector<JobSummary> JobScheduler::dead_letters() const { return engine_->dea
 bool JobScheduler::resubmit(JobId id) { return engine_->resubmit(id); }
 std::vector<JobSummary> JobScheduler::drain_dead_letters() { return engine_->drain_dead_letters(); }
 
-TakeLease JobScheduler::lease(std::string_view pool, Duration ttl, std::source_location where) {
-  return TakeLease(*engine_, pool, ttl, where);
-}
-ReportLease JobScheduler::report(JobId id, std::uint32_t attempt, JobOutcome outcome,
-                                 std::source_location where) {
-  return ReportLease(*engine_, id, attempt, std::move(outcome), where);
-}
 std::optional<Lease> JobScheduler::renew(JobId id, std::uint32_t attempt, Duration ttl) {
   return engine_->renew(id, attempt, ttl);
 }
@@ -144,7 +131,10 @@ void JobEngine::end_what_is_left() {
     JobEntry* const entry = table_.find(id);
     if (entry == nullptr || is_ended(entry->status) || entry->in_thread) continue;
     entry->decided = JobStatus::cancelled;
-    if (entry->waits()) drop_waiting(*entry);
+    if (entry->waits())
+      drop_waiting(*entry);
+    else if (entry->leased())
+      take_back_lease(*entry);
     entry->outcome =
         JobOutcome::cancelled(journal_.durable() ? "the scheduler has shut down; the store has the job"
                                                  : "the scheduler has shut down");

@@ -35,19 +35,12 @@ JobStatistics::JobStatistics(Options options) : options_(options), windows_(opti
   end_ = Instant(options.window);
 }
 
-void JobStatistics::started(Priority priority, Duration wait, Instant now) {
-  ClassStatistics& statistics = current(priority, now);
-  ++statistics.started;
-  statistics.wait.add(wait);
-}
-
-void JobStatistics::ended(Priority priority, JobStatus status, const Instant* deadline, Instant now) {
-  ClassStatistics& statistics = current(priority, now);
-  ++statistics.ended[static_cast<std::size_t>(status)];
-  if (deadline == nullptr || status == JobStatus::cancelled) return;
-  if (now > *deadline) {
+void JobStatistics::ended_with_deadline(ClassStatistics& statistics, JobStatus status, Instant deadline,
+                                        Instant now) {
+  if (status == JobStatus::cancelled) return;
+  if (now > deadline) {
     ++statistics.missed_deadlines;
-    statistics.lateness.add(subtract_saturating(now, *deadline));
+    statistics.lateness.add(subtract_saturating(now, deadline));
   } else if (status == JobStatus::succeeded) {
     ++statistics.met_deadlines;
   } else {

@@ -45,11 +45,19 @@ class JobStatistics {
 
   void submitted(Priority priority, Instant now) { ++current(priority, now).submitted; }
   /// An attempt starts that was ready for `wait`.
-  void started(Priority priority, Duration wait, Instant now);
+  void started(Priority priority, Duration wait, Instant now) {
+    ClassStatistics& statistics = current(priority, now);
+    ++statistics.started;
+    statistics.wait.add(wait);
+  }
   /// An attempt ends after `run`.
   void ran(Priority priority, Duration run, Instant now) { current(priority, now).run.add(run); }
   /// A job ends. It has met its deadline if it succeeded no later than then.
-  void ended(Priority priority, JobStatus status, const Instant* deadline, Instant now);
+  void ended(Priority priority, JobStatus status, const Instant* deadline, Instant now) {
+    ClassStatistics& statistics = current(priority, now);
+    ++statistics.ended[static_cast<std::size_t>(status)];
+    if (deadline != nullptr) ended_with_deadline(statistics, status, *deadline, now);
+  }
 
   /// Of the present window and those kept before it.
   ClassStatistics recent(Priority priority, Instant now) const;
@@ -63,6 +71,8 @@ class JobStatistics {
       roll(now);
     return windows_[present_][static_cast<std::size_t>(priority)];
   }
+  static void ended_with_deadline(ClassStatistics& statistics, JobStatus status, Instant deadline,
+                                  Instant now);
   std::int64_t number_of(Instant at) const;
   void roll(Instant now);
 

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include <bide/executor/jobs/job_entry.hpp>
+#include <bide/queue/require.hpp>
 
 namespace bide {
 
@@ -26,17 +28,51 @@ class JobTable {
   JobTable(const JobTable&) = delete;
   JobTable& operator=(const JobTable&) = delete;
 
-  JobEntry& make(JobEngine& engine, Priority priority);
+  JobEntry& make(JobPool& pool, Priority priority) {
+    if (free_.empty()) [[unlikely]]
+      add_block();
+    JobEntry* const entry = ::new (free_.back()) JobEntry(pool, priority);
+    free_.pop_back();
+    return *entry;
+  }
   /// Requires: not known.
-  void release(JobEntry& entry) noexcept;
+  void release(JobEntry& entry) noexcept {
+    require(!entry.known && entry.references == 0, "a job that is still known is released");
+    entry.~JobEntry();
+    free_.push_back(&entry);
+  }
 
   /// Takes the next id.
   JobId next_id() { return prefix_ + ++count_; }
   /// Ids of the prefix go on behind this one.
   void skip_to(JobId id);
-  void add(JobEntry& entry);
-  void forget(JobEntry& entry) noexcept;
-  JobEntry* find(JobId id) const;
+  void add(JobEntry& entry) {
+    Page* page = page_at(entry.id);
+    if (page == nullptr) [[unlikely]] {
+      if (!of_prefix(entry.id)) return add_far(entry);
+      page = &make_page((entry.id - prefix_) / page_size);
+    }
+    page->entries[(entry.id - prefix_) % page_size] = &entry;
+    ++page->count;
+    entry.known = true;
+    ++known_;
+  }
+  void forget(JobEntry& entry) noexcept {
+    entry.known = false;
+    --known_;
+    Page* const page = page_at(entry.id);
+    if (page == nullptr) [[unlikely]]
+      return forget_far(entry.id);
+    page->entries[(entry.id - prefix_) % page_size] = nullptr;
+    if (--page->count == 0) [[unlikely]]
+      drop_page((entry.id - prefix_) / page_size);
+  }
+  JobEntry* find(JobId id) const {
+    const Page* const page = page_at(id);
+    if (page == nullptr) [[unlikely]]
+      return of_prefix(id) ? nullptr : find_far(id);
+    return page->entries[(id - prefix_) % page_size];
+  }
   std::size_t size() const { return known_; }
 
   void add_key(const std::string& key, JobEntry& entry) { keys_[key] = &entry; }
@@ -77,7 +113,7 @@ class JobTable {
     JobEntry* entries[page_size] = {};
   };
   struct Slot {
-    alignas(JobEntry) std::byte space[sizeof(JobEntry)];
+    alignas(64) std::byte space[sizeof(JobEntry)];
   };
   struct TextHash {
     using is_transparent = void;
@@ -85,14 +121,26 @@ class JobTable {
   };
 
   bool of_prefix(JobId id) const { return id >= prefix_ && id - prefix_ < numbers; }
-  Page& page_of(std::uint64_t number);
+  /// Null: the id is of another prefix, or no id of its page is known.
+  Page* page_at(JobId id) const {
+    const std::uint64_t page =
+        (id - prefix_) / page_size - first_page_;  // wraps to a high number below either
+    return page < pages_.size() ? pages_[page].get() : nullptr;
+  }
+  Page& make_page(std::uint64_t page);
+  void drop_page(std::uint64_t page) noexcept;
+  void add_block();
+  // Ids of other prefixes.
+  void add_far(JobEntry& entry);
+  void forget_far(JobId id) noexcept { others_.erase(id); }
+  JobEntry* find_far(JobId id) const;
 
   JobId prefix_;
   std::uint64_t count_ = 0;
   std::size_t known_ = 0;
   std::uint64_t first_page_ = 0;  // the number of pages_[0]
   std::vector<std::unique_ptr<Page>> pages_;
-  std::unique_ptr<Page> spare_page_;
+  std::vector<std::unique_ptr<Page>> spare_pages_;
   std::map<JobId, JobEntry*> others_;
   std::unordered_map<std::string, JobEntry*, TextHash, std::equal_to<>> keys_;  // never iterated
   std::vector<std::unique_ptr<Slot[]>> blocks_;

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
@@ -51,16 +52,21 @@ class JobWork {
     other.actions_->copy(other.space_, space_);
     actions_ = other.actions_;
   }
-  JobWork(JobWork&& other) noexcept : actions_(std::exchange(other.actions_, nullptr)) {
-    if (actions_ != nullptr) actions_->move(other.space_, space_);
-  }
-  JobWork& operator=(JobWork other) noexcept {
+  JobWork(JobWork&& other) noexcept { take_over(other); }
+  JobWork& operator=(const JobWork& other) { return *this = JobWork(other); }
+  JobWork& operator=(JobWork&& other) noexcept {
+    if (this == &other) return *this;
     clear();
-    actions_ = std::exchange(other.actions_, nullptr);
-    if (actions_ != nullptr) actions_->move(other.space_, space_);
+    take_over(other);
     return *this;
   }
   ~JobWork() { clear(); }
+
+  /// Function and arguments go.
+  void clear() noexcept {
+    const Actions* const actions = std::exchange(actions_, nullptr);
+    if (actions != nullptr && actions->destroy != nullptr) actions->destroy(space_);
+  }
 
   explicit operator bool() const { return actions_ != nullptr; }
 
@@ -76,8 +82,8 @@ class JobWork {
   struct Actions {
     Task<JobOutcome> (*call)(void* self, JobContext& context);
     void (*copy)(const void* from, void* to);
-    void (*move)(void* from, void* to) noexcept;  // and destroys what it moved from
-    void (*destroy)(void* self) noexcept;
+    void (*move)(void* from, void* to) noexcept;  // and destroys what it moved from; null: the bytes are all
+    void (*destroy)(void* self) noexcept;         // null: there is nothing to do
   };
 
   template <class Bound>
@@ -93,14 +99,21 @@ class JobWork {
   }
 
   template <class Bound>
+  static void move_bound(void* from, void* to) noexcept {
+    ::new (to) Bound(std::move(*static_cast<Bound*>(from)));
+    static_cast<Bound*>(from)->~Bound();
+  }
+  template <class Bound>
+  static void destroy_bound(void* self) noexcept {
+    static_cast<Bound*>(self)->~Bound();
+  }
+
+  template <class Bound>
   static constexpr Actions inline_actions{
       [](void* self, JobContext& context) { return call_bound(*static_cast<Bound*>(self), context); },
       [](const void* from, void* to) { ::new (to) Bound(*static_cast<const Bound*>(from)); },
-      [](void* from, void* to) noexcept {
-        ::new (to) Bound(std::move(*static_cast<Bound*>(from)));
-        static_cast<Bound*>(from)->~Bound();
-      },
-      [](void* self) noexcept { static_cast<Bound*>(self)->~Bound(); },
+      std::is_trivially_copyable_v<Bound> ? nullptr : &move_bound<Bound>,
+      std::is_trivially_destructible_v<Bound> ? nullptr : &destroy_bound<Bound>,
   };
   template <class Bound>
   static constexpr Actions heap_actions{
@@ -110,8 +123,12 @@ class JobWork {
       [](void* self) noexcept { delete *static_cast<Bound**>(self); },
   };
 
-  void clear() noexcept {
-    if (actions_ != nullptr) std::exchange(actions_, nullptr)->destroy(space_);
+  /// Requires: this has none.
+  void take_over(JobWork& other) noexcept {
+    actions_ = std::exchange(other.actions_, nullptr);
+    if (actions_ == nullptr) return;
+    if (actions_->move != nullptr) return actions_->move(other.space_, space_);
+    std::memcpy(space_, other.space_, inline_bytes);
   }
 
   const Actions* actions_ = nullptr;

@@ -17,21 +17,20 @@ void LearnedDuration::add(Duration duration) {
   ++weights_[bucket];
   ++weight_;
   occupied_[bucket / 64] |= std::uint64_t{1} << (bucket % 64);
-  for (Mark* mark : {&median_, &p90_}) {
-    if (count_ == 1) mark->bucket = bucket;
-    if (bucket < mark->bucket) ++mark->before;
-    settle(*mark);
-  }
+  if (count_ == 1) median_.bucket = p90_.bucket = bucket;
+  median_.before += bucket < median_.bucket ? 1 : 0;
+  p90_.before += bucket < p90_.bucket ? 1 : 0;
+  settle(median_, median_rank(weight_));
+  settle(p90_, p90_rank(weight_));
   if (weight_ == weight_limit) halve();
 }
 
-std::uint64_t LearnedDuration::rank(const Mark& mark, std::uint64_t of) const {
-  return (of * mark.per_mille + 999) / 1000;
-}
+Duration LearnedDuration::median() const { return quantile(median_, median_rank(count_)); }
+Duration LearnedDuration::p90() const { return quantile(p90_, p90_rank(count_)); }
 
-Duration LearnedDuration::quantile(const Mark& mark) const {
+Duration LearnedDuration::quantile(const Mark& mark, std::uint64_t rank) const {
   if (count_ < few) return mean();
-  if (count_ <= kept_count) return Duration(kept_[static_cast<std::size_t>(rank(mark, count_)) - 1]);
+  if (count_ <= kept_count) return Duration(kept_[static_cast<std::size_t>(rank) - 1]);
   return Duration(static_cast<Duration::rep>(Buckets::middle(mark.bucket)));
 }
 
@@ -42,14 +41,13 @@ void LearnedDuration::keep(std::int64_t nanoseconds) {
   *place = nanoseconds;
 }
 
-// One newcomer moves a rank by one at most, so this passes one occupied bucket at most.
-void LearnedDuration::settle(Mark& mark) {
-  const std::uint64_t wanted = rank(mark, weight_);
-  while (mark.before >= wanted) {
+// One newcomer moves a rank by one at most, so this passes one occupied bucket at most, and most often none.
+void LearnedDuration::move(Mark& mark, std::uint64_t rank) {
+  while (mark.before >= rank) {
     mark.bucket = previous_occupied(mark.bucket);
     mark.before -= weights_[mark.bucket];
   }
-  while (mark.before + weights_[mark.bucket] < wanted) {
+  while (mark.before + weights_[mark.bucket] < rank) {
     mark.before += weights_[mark.bucket];
     mark.bucket = next_occupied(mark.bucket);
   }
@@ -59,18 +57,23 @@ void LearnedDuration::settle(Mark& mark) {
 // than one half.
 void LearnedDuration::halve() {
   std::uint32_t sum = 0;
-  for (std::size_t bucket = 0; bucket < weights_.size(); ++bucket) {
-    const std::uint32_t before = sum / 2;
-    sum += weights_[bucket];
-    weights_[bucket] = static_cast<std::uint16_t>(sum / 2 - before);
-    if (weights_[bucket] == 0) occupied_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
+  for (std::size_t word = 0; word < occupied_.size(); ++word) {
+    for (std::uint64_t bits = occupied_[word]; bits != 0; bits &= bits - 1) {
+      const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+      std::uint16_t& weight = weights_[word * 64 + bit];
+      const std::uint32_t before = sum / 2;
+      sum += weight;
+      weight = static_cast<std::uint16_t>(sum / 2 - before);
+      if (weight == 0) occupied_[word] &= ~(std::uint64_t{1} << bit);
+    }
   }
   weight_ = sum / 2;
   for (Mark* mark : {&median_, &p90_}) {
     mark->bucket = weights_[0] != 0 ? 0 : next_occupied(0);
     mark->before = 0;
-    settle(*mark);
   }
+  settle(median_, median_rank(weight_));
+  settle(p90_, p90_rank(weight_));
 }
 
 // Requires, here and below: there is one.

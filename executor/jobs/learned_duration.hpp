@@ -29,8 +29,8 @@ class LearnedDuration {
   /// each newcomer, and stops less than 8 ns from it. Zero when empty.
   Duration mean() const { return Duration(mean_); }
   /// Of an even number, the lower of the two in the middle. The mean while there are few.
-  Duration median() const { return quantile(median_); }
-  Duration p90() const { return quantile(p90_); }
+  Duration median() const;
+  Duration p90() const;
 
  private:
   using Buckets = LogLinear<4>;
@@ -39,15 +39,19 @@ class LearnedDuration {
 
   /// The bucket of a rank, and the weight of all buckets before it.
   struct Mark {
-    std::uint32_t per_mille;
     std::size_t bucket = 0;
     std::uint32_t before = 0;
   };
 
-  std::uint64_t rank(const Mark& mark, std::uint64_t of) const;
-  Duration quantile(const Mark& mark) const;
+  // Rounded up.
+  static constexpr std::uint64_t median_rank(std::uint64_t of) { return (of + 1) / 2; }
+  static constexpr std::uint64_t p90_rank(std::uint64_t of) { return (of * 9 + 9) / 10; }
+  Duration quantile(const Mark& mark, std::uint64_t rank) const;
   void keep(std::int64_t nanoseconds);
-  void settle(Mark& mark);
+  void settle(Mark& mark, std::uint64_t rank) {
+    if (mark.before >= rank || mark.before + weights_[mark.bucket] < rank) move(mark, rank);
+  }
+  void move(Mark& mark, std::uint64_t rank);
   void halve();
   std::size_t next_occupied(std::size_t bucket) const;
   std::size_t previous_occupied(std::size_t bucket) const;
@@ -56,8 +60,8 @@ class LearnedDuration {
   std::array<std::uint16_t, Buckets::bucket_count> weights_{};
   std::array<std::uint64_t, (Buckets::bucket_count + 63) / 64>
       occupied_{};  // a bit for each weight that is not 0
-  Mark median_{.per_mille = 500};
-  Mark p90_{.per_mille = 900};
+  Mark median_;
+  Mark p90_;
   std::uint32_t weight_ = 0;
   std::uint64_t count_ = 0;
   std::int64_t mean_ = 0;

@@ -6,25 +6,21 @@
 
 namespace bide {
 
-Lease JobEngine::lease_of(const JobEntry& entry) const {
-  Lease lease;
+void JobEngine::fill_lease(Lease& lease, const JobEntry& entry) {
   lease.id = entry.id;
   lease.attempt = entry.attempts;
   lease.kind = entry.kind->name;
-  lease.payload = entry.payload();
+  if (entry.extras != nullptr) lease.payload = entry.extras->payload;
   lease.until = entry.due_at;
   if (entry.has_deadline()) lease.deadline = entry.deadline;
   lease.cancel_requested = entry.cancel_requested;
-  return lease;
 }
 
 JobEngine::Placed JobEngine::lease(TakeLease& wait) {
   executor();
   rethrow_store_error();
   if (journal_.durable() && !restored_) restore();
-  JobPool& pool = wait.pool_ == "default" && last_pool_ != nullptr && last_pool_->name == "default"
-                      ? *last_pool_
-                      : pool_for(std::string(wait.pool_));
+  JobPool& pool = pool_for(wait.pool_);
   if (stopped_) return Placed::now;
   const Instant at = now();
   JobEntry* entry = next_due_start(pool);
@@ -57,6 +53,7 @@ JobEngine::Placed JobEngine::report(ReportLease& wait) {
     wait.answer_ = Reported::unknown;
     return Placed::now;
   }
+  entry->prefetch();
   if (!entry->leased() || entry->attempts != wait.attempt_ || entry->store != JobEntry::Store::idle) {
     wait.answer_ = Reported::stale;
     return Placed::now;
@@ -67,13 +64,23 @@ JobEngine::Placed JobEngine::report(ReportLease& wait) {
   return Placed::waits;
 }
 
+/// Its holder is told with the next word of it: `stale`.
+void JobEngine::take_back_lease(JobEntry& entry) {
+  entry.clear_alarm();
+  entry.is_leased = false;
+  --entry.pool->leased_count;
+  give_back_resources(entry);
+}
+
 std::optional<Lease> JobEngine::renew(JobId id, std::uint32_t attempt, Duration ttl) {
   JobEntry* const entry = table_.find(id);
   if (entry == nullptr || !entry->leased() || entry->attempts != attempt) return std::nullopt;
   entry->clear_alarm();
   entry->due_at = add_saturating(now(), std::max(ttl, Duration(1)));
   if (entry->due_at != Instant::max()) entry->set_alarm(executor(), entry->due_at);
-  return lease_of(*entry);
+  std::optional<Lease> lease(std::in_place);
+  fill_lease(*lease, *entry);
+  return lease;
 }
 
 }  // namespace bide

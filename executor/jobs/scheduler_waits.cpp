@@ -49,7 +49,7 @@ bool SubmitJob::await_ready() { return enter() || engine_.submit(*this) == JobEn
 
 JobHandle SubmitJob::await_resume() {
   finish_or_throw();
-  return engine_.handle_for(*entry_);
+  return JobHandle(*std::exchange(entry_, nullptr), JobHandle::Held());
 }
 
 std::string SubmitJob::describe() const { return "room in pool '" + job_.pool + "', or the store"; }
@@ -65,8 +65,9 @@ bool TakeLease::await_ready() { return enter() || engine_.lease(*this) == JobEng
 
 std::optional<Lease> TakeLease::await_resume() {
   finish_or_throw();
-  if (entry_ == nullptr) return std::nullopt;
-  return engine_.lease_of(*entry_);
+  std::optional<Lease> lease;
+  if (entry_ != nullptr) JobEngine::fill_lease(lease.emplace(), *entry_);
+  return lease;
 }
 
 bool AwaitKept::await_ready() { return enter() || engine_.await_kept(*this) == JobEngine::Placed::now; }
@@ -75,11 +76,29 @@ ReportLease::ReportLease(JobEngine& engine, JobId id, std::uint32_t attempt, Job
                          std::source_location where)
     : SchedulerWait(engine, where), id_(id), attempt_(attempt), outcome_(std::move(outcome)) {}
 
+ReportLease::~ReportLease() = default;
+
 bool ReportLease::await_ready() { return enter() || engine_.report(*this) == JobEngine::Placed::now; }
 
 Reported ReportLease::await_resume() {
   finish_or_throw();
   return answer_;
+}
+
+// ---- who makes them: here, where their constructors can be seen
+
+SubmitJob JobScheduler::submit(Job&& job, std::source_location where) {
+  return SubmitJob(*engine_, job, where);
+}
+SubmitJob JobScheduler::submit(const Job& job, std::source_location where) {
+  return SubmitJob(*engine_, std::make_unique<Job>(job), where);
+}
+TakeLease JobScheduler::lease(std::string_view pool, Duration ttl, std::source_location where) {
+  return TakeLease(*engine_, pool, ttl, where);
+}
+ReportLease JobScheduler::report(JobId id, std::uint32_t attempt, JobOutcome outcome,
+                                 std::source_location where) {
+  return ReportLease(*engine_, id, attempt, std::move(outcome), where);
 }
 
 }  // namespace bide

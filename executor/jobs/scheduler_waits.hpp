@@ -109,6 +109,7 @@ class [[nodiscard]] ReportLease final : public SchedulerWait {
  public:
   ReportLease(JobEngine& engine, JobId id, std::uint32_t attempt, JobOutcome&& outcome,
               std::source_location where);
+  ~ReportLease();
 
   bool await_ready();
   template <std::derived_from<Frame> Promise>
