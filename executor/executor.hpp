@@ -284,6 +284,8 @@ class Executor {
   void wake_traced(GreenThread& thread);
   void sleep(GreenThread& thread, SleepUntil& sleep);
   void look_outside();
+  void see_time();
+  void take_from_outside();
   void release_due(Instant upto);
   bool goes_on(Instant limit);
   bool pass_time(Instant limit);

@@ -91,7 +91,7 @@ void PostBox::wait(Duration longest) {
 void PostBox::wait_in(Driver& driver, Duration longest) {
   asleep_.store(in_driver, std::memory_order_seq_cst);
   if (!pending_.load(std::memory_order_seq_cst)) driver.wait(longest);
-  asleep_.store(awake, std::memory_order_seq_cst);
+  asleep_.store(awake, std::memory_order_relaxed);  // who sees that late wakes it once more, for nothing
 }
 
 int PostBox::wake_descriptor() {

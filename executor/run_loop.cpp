@@ -17,9 +17,11 @@ namespace bide {
 void Executor::drive(Instant limit) {
   for (;;) {
     run_ready(options_.resumes_per_turn);
-    look_outside();
-    check_progress();
-    if (ready_.empty() && !goes_on(limit)) return;
+    do {
+      look_outside();
+      check_progress();
+      if (ready_.empty() && !goes_on(limit)) return;
+    } while (ready_.empty());
   }
 }
 
@@ -159,12 +161,23 @@ void Executor::sleep(GreenThread& thread, SleepUntil& sleep) {
   thread.sleeps(sleep);
 }
 
-// Due timers, then completions, then posts. In virtual time no timer is due before time has passed.
+// Due timers, then completions, then posts. In virtual time no timer is due before time has passed. In real time, where
+// nobody could use the time before then, it is read once somebody can: a wait has two such looks, and a reading costs as
+// much as five switches.
 void Executor::look_outside() {
-  if (!virtual_time_) {
-    now_ = now();
-    release_due(now_);
-  }
+  if (virtual_time_) return take_from_outside();
+  const bool time_first = !ready_.empty() || !timers_.empty();
+  if (time_first) see_time();
+  take_from_outside();
+  if (!time_first && !ready_.empty()) see_time();
+}
+
+void Executor::see_time() {
+  now_ = now();
+  if (!timers_.empty()) release_due(now_);
+}
+
+void Executor::take_from_outside() {
   if (driver_ != nullptr) {
     if (ready_.empty() && !post_box_->pending()) {
       driver_->collect_before_wait();
@@ -236,6 +249,7 @@ bool Executor::pass_time(Instant limit) {
   }
   if (limit == Instant::max() && !any_due) return wait_for_outside();
   if (virtual_time_) return false;
+  if (!any_due) now_ = now();  // which nobody had need of before
   const Instant until = any_due ? due : limit;
   if (until <= now_) return false;
   wait_outside(until - now_);

@@ -54,7 +54,10 @@ class RunQueue {
   RunQueue(RunQueue&& other) noexcept;
   RunQueue& operator=(RunQueue&& other) noexcept;
 
-  bool empty() const { return (occupied_ == 0 && reasons_to_compare_ == 0) || size() == 0; }
+  bool empty() const {
+    if (occupied_ != 0 && !rings_[highest_occupied()].empty()) return false;
+    return (occupied_ == 0 && reasons_to_compare_ == 0) || size() == 0;
+  }
   std::size_t size() const {
     std::size_t size = in_other_lanes();
     for (const NodeRing& ring : rings_) size += ring.size();
@@ -102,7 +105,7 @@ class RunQueue {
     if (reasons_to_compare_ != 0) [[unlikely]]
       return pop_best(now);
     while (occupied_ != 0) {
-      const auto highest = static_cast<unsigned>(std::countl_zero(occupied_)) ^ 31U;  // one bsr
+      const unsigned highest = highest_occupied();
       NodeRing& ring = rings_[highest];
       if (!ring.empty()) [[likely]] {
         QueueNode* const node = ring.pop_front();
@@ -199,6 +202,8 @@ class RunQueue {
     if ((occupied_ & bit(priority)) == 0) [[unlikely]]
       occupied_ |= bit(priority);
   }
+  // One bsr. Requires: one is.
+  unsigned highest_occupied() const { return static_cast<unsigned>(std::countl_zero(occupied_)) ^ 31U; }
   bool always_compares() const { return options_.promote_every != 0 || options_.aging == Aging::on; }
   std::size_t in_other_lanes() const { return reasons_to_compare_ - (always_compares() ? 1 : 0); }
   QueueNode* pop_best(std::chrono::nanoseconds now);
