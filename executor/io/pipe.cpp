@@ -18,24 +18,25 @@ ObjectName text_name(const char* text) {
 
 }  // namespace
 
+Transfer PipeEnd::transfer(Operation::Kind kind, const char* verb) const {
+  return {kind, verb, text_name(name_)};
+}
+CloseDescriptor PipeEnd::close(std::source_location where) {
+  return CloseDescriptor(descriptor_, text_name(name_), where);
+}
+
 PipeReader::Read PipeReader::read(std::span<std::byte> bytes, std::source_location where) {
-  return Read(descriptor_, {Operation::Kind::read, "read from", text_name(name_)}, bytes, where);
+  return Read(descriptor_, transfer(Operation::Kind::read, "read from"), bytes, where);
 }
 Task<std::size_t> PipeReader::read_exactly(std::span<std::byte> bytes) {
   return bide::read_exactly(*this, bytes);
 }
-CloseDescriptor PipeReader::close(std::source_location where) {
-  return CloseDescriptor(descriptor_, text_name(name_), where);
-}
 
 PipeWriter::Write PipeWriter::write(std::span<const std::byte> bytes, std::source_location where) {
-  return Write(descriptor_, {Operation::Kind::write, "write to", text_name(name_)}, bytes, where);
+  return Write(descriptor_, transfer(Operation::Kind::write, "write to"), bytes, where);
 }
 PipeWriter::WriteAll PipeWriter::write_all(std::span<const std::byte> bytes, std::source_location where) {
-  return WriteAll(descriptor_, {Operation::Kind::write, "write to", text_name(name_)}, bytes, where);
-}
-CloseDescriptor PipeWriter::close(std::source_location where) {
-  return CloseDescriptor(descriptor_, text_name(name_), where);
+  return WriteAll(descriptor_, transfer(Operation::Kind::write, "write to"), bytes, where);
 }
 
 PipeEnds pipe() {

@@ -12,45 +12,56 @@
 
 namespace bide {
 
-/// The end of a pipe that is read, or standard input. A ByteSource (executor/io/stream.hpp).
+/// What both ends of a pipe have in common.
 ///
 /// Cancel, moves, destruction and errors as for StreamSocket.
-class PipeReader {
+class PipeEnd {
+ public:
+  [[nodiscard]] CloseDescriptor close(std::source_location where = std::source_location::current());
+  bool is_open() const { return descriptor_.open(); }
+  std::string name() const { return name_; }
+  int number() const { return descriptor_.number(); }
+
+ protected:
+  PipeEnd() = default;
+  /// `name`: how errors call it; not copied.
+  PipeEnd(Descriptor descriptor, const char* name) noexcept
+      : descriptor_(std::move(descriptor)), name_(name) {}
+
+  Transfer transfer(Operation::Kind kind, const char* verb) const;
+
+  Descriptor descriptor_;
+  const char* name_ = "no pipe";
+};
+
+/// The end of a pipe that is read, or standard input. A ByteSource (executor/io/stream.hpp).
+class PipeReader : public PipeEnd {
  public:
   using Read = TransferSome;
 
   PipeReader() = default;
   /// `name`: how errors call it; not copied.
   explicit PipeReader(Descriptor descriptor, const char* name = "a pipe") noexcept
-      : descriptor_(std::move(descriptor)), name_(name) {}
+      : PipeEnd(std::move(descriptor), name) {}
 
   /// `co_await reader.read(span)`: some bytes. Returns: how many; 0 when all writers are gone, or for an empty span.
   [[nodiscard]] Read read(std::span<std::byte> bytes,
                           std::source_location where = std::source_location::current());
   /// See StreamSocket.
   [[nodiscard]] Task<std::size_t> read_exactly(std::span<std::byte> bytes);
-
-  [[nodiscard]] CloseDescriptor close(std::source_location where = std::source_location::current());
-  bool is_open() const { return descriptor_.open(); }
-  std::string name() const { return name_; }
-  int number() const { return descriptor_.number(); }
-
- private:
-  Descriptor descriptor_;
-  const char* name_ = "no pipe";
 };
 
 /// The end of a pipe that is written, or standard output. A ByteSink.
 ///
 /// Errors: std::errc::broken_pipe when no reader is left; SIGPIPE is never raised.
-class PipeWriter {
+class PipeWriter : public PipeEnd {
  public:
   using Write = TransferSome;
   using WriteAll = TransferAll;
 
   PipeWriter() = default;
   explicit PipeWriter(Descriptor descriptor, const char* name = "a pipe") noexcept
-      : descriptor_(std::move(descriptor)), name_(name) {}
+      : PipeEnd(std::move(descriptor), name) {}
 
   /// `co_await writer.write(span)`: some of the bytes. Returns: how many.
   [[nodiscard]] Write write(std::span<const std::byte> bytes,
@@ -58,15 +69,6 @@ class PipeWriter {
   /// `co_await writer.write_all(span)`. Returns: the span's size. Errors: the text says how much was written.
   [[nodiscard]] WriteAll write_all(std::span<const std::byte> bytes,
                                    std::source_location where = std::source_location::current());
-
-  [[nodiscard]] CloseDescriptor close(std::source_location where = std::source_location::current());
-  bool is_open() const { return descriptor_.open(); }
-  std::string name() const { return name_; }
-  int number() const { return descriptor_.number(); }
-
- private:
-  Descriptor descriptor_;
-  const char* name_ = "no pipe";
 };
 
 struct PipeEnds {

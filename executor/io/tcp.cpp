@@ -57,27 +57,8 @@ void TcpStream::set_up(const ConnectOptions& options) {
   if (options.from) bind_socket(descriptor_, *options.from, "connect from");
 }
 
-// The socket is made at once, so that the options need no place in the awaiting frame; its error shows at the await.
-TcpStream::Connect::Connect(const Address& address, const ConnectOptions& options, std::source_location where)
-    : DescriptorWait(Kind::connect, "connect to", stream_.descriptor_, socket_name(stream_.name_), where) {
-  stream_.name_ = address;
-  try {
-    stream_.set_up(options);
-  } catch (const std::system_error& error) {
-    result = -error.code().value();
-  }
-}
-
-bool TcpStream::Connect::await_ready() { return enter() || result < 0; }
-
-TcpStream TcpStream::Connect::await_resume() {
-  static_cast<void>(end_or_throw());
-  return std::move(stream_);
-}
-
-TcpListener::TcpListener(Descriptor descriptor, const Address& address, AcceptExhausted exhausted)
-    : descriptor_(std::move(descriptor)), address_(address) {
-  descriptor_.repeat(*new Accepting(descriptor_, address_, exhausted));
+TcpStream TcpStream::accepted(Descriptor connection, const Address& /*listener*/) {
+  return TcpStream(std::move(connection));
 }
 
 TcpListener TcpListener::bind(const Address& address, const ListenOptions& options) {
@@ -96,21 +77,6 @@ TcpListener TcpListener::bind(const Address& address, const ListenOptions& optio
   listen_on(socket, options.backlog, address);
   const Address bound = local_address_of(socket, address);
   return TcpListener(std::move(socket), bound, options.exhausted);
-}
-
-ListenerStatistics TcpListener::statistics() const {
-  const auto* accepting = static_cast<const Accepting*>(descriptor_.repeating());
-  return accepting != nullptr ? accepting->statistics() : ListenerStatistics();
-}
-
-CloseDescriptor TcpListener::close(std::source_location where) {
-  return CloseDescriptor(descriptor_, socket_name(address_), where);
-}
-
-TcpStream TcpListener::Accept::await_resume() {
-  Descriptor connection = take_connection();
-  const Address peer = peer_of(connection);
-  return TcpStream(std::move(connection), peer);
 }
 
 }  // namespace bide

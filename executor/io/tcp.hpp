@@ -1,13 +1,11 @@
 #pragma once
 
-#include <concepts>
-#include <coroutine>
-#include <cstdint>
 #include <optional>
 #include <source_location>
 #include <string>
 
-#include <bide/executor/io/accepting.hpp>
+#include <bide/executor/io/connecting.hpp>
+#include <bide/executor/io/stream_listener.hpp>
 #include <bide/executor/io/stream_socket.hpp>
 
 namespace bide {
@@ -38,7 +36,7 @@ inline const ConnectOptions default_connect_options{};
 /// back. Write larger pieces rather than many small ones.
 class TcpStream : public StreamSocket {
  public:
-  class Connect;
+  using Connect = Connecting<TcpStream>;
 
   /// `co_await TcpStream::connect(address)`: a TcpStream.
   ///
@@ -62,29 +60,11 @@ class TcpStream : public StreamSocket {
   void set_linger(const std::optional<Duration>& linger);
 
  private:
-  friend class TcpListener;
-  TcpStream(Descriptor descriptor, const Address& peer) noexcept
-      : StreamSocket(std::move(descriptor), peer) {}
+  friend class AcceptStream<TcpStream>;
+  friend class Connecting<TcpStream>;
 
+  static TcpStream accepted(Descriptor connection, const Address& listener);
   void set_up(const ConnectOptions& options);
-};
-
-/// The wait for a connection to be made.
-class [[nodiscard]] TcpStream::Connect final : public DescriptorWait {
- public:
-  Connect(const Address& address, const ConnectOptions& options, std::source_location where);
-
-  bool await_ready();
-  template <std::derived_from<Frame> Promise>
-  void await_suspend(std::coroutine_handle<Promise> frame) {
-    memory = const_cast<sockaddr*>(stream_.name_.data());  // NOLINT: connect leaves it alone
-    length = stream_.name_.size();
-    begin_on(frame.promise());
-  }
-  TcpStream await_resume();
-
- private:
-  TcpStream stream_;
 };
 
 struct ListenOptions {
@@ -112,9 +92,9 @@ struct ListenOptions {
 ///             (ListenOptions::exhausted), by default on stderr. Connections that were gone before they were accepted
 ///             are passed over.
 /// Destroyed, moved: see Descriptor. Connections that nobody took are closed.
-class TcpListener {
+class TcpListener : public StreamListener {
  public:
-  class Accept;
+  using Accept = AcceptStream<TcpStream>;
 
   /// A plain call. Port 0: the kernel chooses one, see `local_address`. Throws: std::system_error.
   [[nodiscard]] static TcpListener bind(const Address& address, const ListenOptions& options = {});
@@ -127,32 +107,13 @@ class TcpListener {
   /// Throws: Cancelled; std::system_error.
   [[nodiscard]] Accept accept(std::source_location where = std::source_location::current());
 
-  const Address& local_address() const { return address_; }
-  ListenerStatistics statistics() const;
-
-  /// `co_await listener.close()`: see CloseDescriptor. Accepts that wait end with std::errc::operation_canceled.
-  [[nodiscard]] CloseDescriptor close(std::source_location where = std::source_location::current());
-  bool is_open() const { return descriptor_.open(); }
-  int number() const { return descriptor_.number(); }
-
  private:
-  TcpListener(Descriptor descriptor, const Address& address, AcceptExhausted exhausted);
-
-  Descriptor descriptor_;
-  Address address_;
-};
-
-/// The wait for a connection.
-class [[nodiscard]] TcpListener::Accept final : public AcceptWait {
- public:
-  Accept(Descriptor& on, const Address& listener, std::source_location where)
-      : AcceptWait(on, listener, where) {}
-  TcpStream await_resume();
+  using StreamListener::StreamListener;
 };
 
 inline TcpStream::Connect TcpStream::connect(const Address& address, const ConnectOptions& options,
                                              std::source_location where) {
-  return Connect(address, options, where);
+  return Connect(address, where, options);
 }
 
 inline TcpListener::Accept TcpListener::accept(std::source_location where) {

@@ -48,17 +48,10 @@ std::pair<UnixStream, UnixStream> UnixStream::pair() {
   return {UnixStream(Descriptor(ends[0]), Address()), UnixStream(Descriptor(ends[1]), Address())};
 }
 
-bool UnixStream::Connect::await_ready() {
-  if (enter()) return true;
-  require_unix(address_, "connect to");
-  stream_.name_ = address_;
-  stream_.descriptor_ = open_socket(address_, SOCK_STREAM, "connect to");
-  return false;
-}
-
-UnixStream UnixStream::Connect::await_resume() {
-  static_cast<void>(end_or_throw());
-  return std::move(stream_);
+void UnixStream::set_up() {
+  constexpr const char* what = "connect to";
+  require_unix(name_, what);
+  descriptor_ = open_socket(name_, SOCK_STREAM, what);
 }
 
 BoundPath::BoundPath(const Address& address) {
@@ -89,32 +82,19 @@ void BoundPath::remove() noexcept {
   path_.clear();
 }
 
-UnixListener::UnixListener(Descriptor descriptor, const Address& address, AcceptExhausted exhausted)
-    : descriptor_(std::move(descriptor)), address_(address), path_(address) {
-  descriptor_.repeat(*new Accepting(descriptor_, address_, exhausted));
-}
-
 UnixListener UnixListener::bind(const Address& address, const UnixListenOptions& options) {
   require_unix(address, "listen on");
   Descriptor socket = bound_socket(address, SOCK_STREAM, options.stale_path, "listen on");
-  UnixListener listener(std::move(socket), address, options.exhausted);  // from here on the path goes with it
+  UnixListener listener(std::move(socket), address, options.exhausted, BoundPath(address));
   listen_on(listener.descriptor_, options.backlog, address);
   listener.address_ = local_address_of(listener.descriptor_, address);
   return listener;
 }
 
-ListenerStatistics UnixListener::statistics() const {
-  const auto* accepting = static_cast<const Accepting*>(descriptor_.repeating());
-  return accepting != nullptr ? accepting->statistics() : ListenerStatistics();
-}
-
 CloseDescriptor UnixListener::close(std::source_location where) {
   path_.remove();
-  return CloseDescriptor(descriptor_, socket_name(address_), where);
+  return StreamListener::close(where);
 }
-
-// A client has no name as a rule: errors call the connection by the listener's.
-UnixStream UnixListener::Accept::await_resume() { return UnixStream(take_connection(), listener()); }
 
 UnixDatagram UnixDatagram::bind(const Address& address, UnixListenOptions::Stale stale_path) {
   require_unix(address, "bind");

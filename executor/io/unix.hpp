@@ -1,14 +1,13 @@
 #pragma once
 
-#include <concepts>
-#include <coroutine>
 #include <cstdint>
 #include <source_location>
 #include <string>
 #include <utility>
 
-#include <bide/executor/io/accepting.hpp>
+#include <bide/executor/io/connecting.hpp>
 #include <bide/executor/io/datagram_socket.hpp>
+#include <bide/executor/io/stream_listener.hpp>
 #include <bide/executor/io/stream_socket.hpp>
 
 namespace bide {
@@ -16,7 +15,7 @@ namespace bide {
 /// A connection within the machine.
 class UnixStream : public StreamSocket {
  public:
-  class Connect;
+  using Connect = Connecting<UnixStream>;
 
   /// `co_await UnixStream::connect(Address::unix_path("/run/a"))`: a UnixStream.
   ///
@@ -31,29 +30,15 @@ class UnixStream : public StreamSocket {
   UnixStream() = default;
 
  private:
-  friend class UnixListener;
+  friend class AcceptStream<UnixStream>;
+  friend class Connecting<UnixStream>;
   using StreamSocket::StreamSocket;
-};
 
-/// The wait for a connection to be made.
-class [[nodiscard]] UnixStream::Connect final : public DescriptorWait {
- public:
-  Connect(const Address& address, std::source_location where)
-      : DescriptorWait(Kind::connect, "connect to", stream_.descriptor_, socket_name(address_), where),
-        address_(address) {}
-
-  bool await_ready();
-  template <std::derived_from<Frame> Promise>
-  void await_suspend(std::coroutine_handle<Promise> frame) {
-    memory = const_cast<sockaddr*>(address_.data());  // NOLINT: connect leaves it alone
-    length = address_.size();
-    begin_on(frame.promise());
+  /// A client has no name as a rule: errors call the connection by the listener's.
+  static UnixStream accepted(Descriptor connection, const Address& listener) {
+    return UnixStream(std::move(connection), listener);
   }
-  UnixStream await_resume();
-
- private:
-  Address address_;
-  UnixStream stream_;
+  void set_up();
 };
 
 /// The path that a bind has made: removed with this, if it is still the same file.
@@ -86,9 +71,9 @@ struct UnixListenOptions {
 /// Takes connections within the machine. Removes the path that it has made when it is closed or destroyed.
 ///
 /// Else as TcpListener.
-class UnixListener {
+class UnixListener : public StreamListener {
  public:
-  class Accept;
+  using Accept = AcceptStream<UnixStream>;
 
   /// A plain call. Throws: std::system_error.
   [[nodiscard]] static UnixListener bind(const Address& address, const UnixListenOptions& options = {});
@@ -96,28 +81,14 @@ class UnixListener {
   /// `co_await listener.accept()`: a UnixStream. See TcpListener::accept.
   [[nodiscard]] Accept accept(std::source_location where = std::source_location::current());
 
-  const Address& local_address() const { return address_; }
-  ListenerStatistics statistics() const;
-
-  /// `co_await listener.close()`: see CloseDescriptor. The path goes first, at the call.
+  /// As StreamListener's. The path goes first, at the call.
   [[nodiscard]] CloseDescriptor close(std::source_location where = std::source_location::current());
-  bool is_open() const { return descriptor_.open(); }
-  int number() const { return descriptor_.number(); }
 
  private:
-  UnixListener(Descriptor descriptor, const Address& address, AcceptExhausted exhausted);
+  UnixListener(Descriptor descriptor, const Address& address, AcceptExhausted exhausted, BoundPath path)
+      : StreamListener(std::move(descriptor), address, exhausted), path_(std::move(path)) {}
 
-  Descriptor descriptor_;
-  Address address_;
   BoundPath path_;
-};
-
-/// The wait for a connection.
-class [[nodiscard]] UnixListener::Accept final : public AcceptWait {
- public:
-  Accept(Descriptor& on, const Address& listener, std::source_location where)
-      : AcceptWait(on, listener, where) {}
-  UnixStream await_resume();
 };
 
 /// Datagrams within the machine: none is lost, and they keep their order.
