@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -149,6 +150,14 @@ Task<> submit_kinds(JobScheduler& scheduler, std::size_t from, std::size_t count
   }
 }
 
+Task<> submit_and_leave(JobScheduler& scheduler, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Job job(nothing);
+    job.kind = name_of(i);
+    co_await scheduler.submit(std::move(job));
+  }
+}
+
 Task<> submit_refused(JobScheduler& scheduler, std::size_t count, std::size_t& refused) {
   for (std::size_t i = 0; i < count; ++i) {
     Job job;  // no work, and no handler
@@ -170,6 +179,23 @@ TEST_CASE("JobScheduler: a kind without a handler is forgotten with the last of 
   executor.submit(submit_kinds(scheduler, 3'000, 3'000));
   executor.run();
   CHECK(allocations_alive == alive);
+}
+
+class NamesAtTheEnd final : public Observer {
+ public:
+  void ended(const GreenThread& thread, Instant) override {
+    if (thread.name != nullptr) names.emplace_back(thread.name);
+  }
+  std::vector<std::string> names{};
+};
+
+TEST_CASE("JobScheduler: the thread of an attempt keeps its name when the kind is forgotten with the job") {
+  NamesAtTheEnd observer;
+  Executor executor({.time = TimeMode::virtual_time, .observer = &observer});
+  JobScheduler scheduler({.retained = 0});
+  executor.submit(submit_and_leave(scheduler, 3));
+  executor.run();
+  CHECK(observer.names == std::vector<std::string>{name_of(0), name_of(1), name_of(2)});
 }
 
 TEST_CASE("JobScheduler: a refused job leaves nothing behind") {
