@@ -56,9 +56,9 @@ TEST_CASE(
 Task<> sleeps(Duration time) { co_await Sleep(time); }
 
 TEST_CASE("Executor: a limit is not passed early where nothing else asked for the time") {
-  UringExecutor uring;
   const Ends idle(pipe_ends());
-  Repeating poll(Kind::poll, idle.first);
+  Repeating poll(Kind::poll, idle.first);  // outlives the driver, which ends it
+  UringExecutor uring;
   poll.repeats = false;
   poll.flags = POLLIN;
   uring.driver().start(poll);
