@@ -52,8 +52,9 @@ struct StoredRecurring {
   std::optional<Duration> deadline_after;
   Recurring::Overlap overlap = Recurring::Overlap::skip;
   Recurring::Missed missed = Recurring::Missed::skip;
-  WallTime reached = 0;  ///< What was to come up to here has been submitted or left out.
-  JobId latest = 0;      ///< The job of the latest occurrence that was submitted; 0: none was.
+  /// What was to come up to here has been submitted or left out. With Missed::skip the last that was submitted.
+  WallTime reached = 0;
+  JobId latest = 0;  ///< The job of the latest occurrence that was submitted; 0: none was.
 
   friend bool operator==(const StoredRecurring&, const StoredRecurring&) = default;
 };

@@ -130,7 +130,9 @@ class Recurrences::Series final : private TimedCall {
     } catch (const std::exception&) {
       ++skipped_;  // refused: the next one may find room
     }
-    keep(JobRecord::Kind::recurred, next_, id);
+    // What is left out either way need not be known of: no sync of the disk for each tick of what takes long.
+    if (id != 0 || recurring_.missed == Recurring::Missed::run_late)
+      keep(JobRecord::Kind::recurred, next_, id);
   }
   bool submit() {
     Job job = recurring_.job;
