@@ -12,6 +12,7 @@
 
 #include <bide/queue/run_queue.hpp>
 #include <bide/tests/random.hpp>
+#include <bide/tests/sanitizer.hpp>
 #include <catch2/catch.hpp>
 
 using bide::Aging;
@@ -277,16 +278,19 @@ void check(const Mix& mix, std::uint64_t seed) {
 
 }  // namespace
 
+constexpr std::uint64_t share = test::sanitized ? 5 : 1;
+
 TEST_CASE("RunQueue: equals a scanned list over millions of random operations") {
   for (const Aging aging : {Aging::off, Aging::on})
     for (const std::uint64_t promote_every : {0U, 1U, 2U, 7U})
       for (const std::uint64_t deadlines : {0U, 1U, 5U})
         for (const std::size_t most_nodes : {7U, 40U})
-          check({{.promote_every = promote_every, .aging = aging}, deadlines, most_nodes, 120'000}, seed());
+          check({{.promote_every = promote_every, .aging = aging}, deadlines, most_nodes, 120'000 / share},
+                seed());
 }
 
 TEST_CASE("RunQueue: equals a scanned list while it grows to thousands") {
   for (const Aging aging : {Aging::off, Aging::on})
     for (const std::uint64_t promote_every : {0U, 2U})
-      check({{.promote_every = promote_every, .aging = aging}, 3, 2000, 50'000}, seed());
+      check({{.promote_every = promote_every, .aging = aging}, 3, 2000, 50'000 / share}, seed());
 }

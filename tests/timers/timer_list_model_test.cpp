@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <bide/tests/random.hpp>
+#include <bide/tests/sanitizer.hpp>
 #include <bide/timers/timer_list.hpp>
 
 namespace {
@@ -164,9 +165,11 @@ void run_beside_model(std::uint64_t seed, Shape shape, std::uint64_t operation_c
 
 }  // namespace
 
-TEST_CASE("TimerList: does as a sorted list does over ten million random operations") {
+constexpr std::uint64_t operations = test::sanitized ? 2'000'000 : 10'000'000;
+
+TEST_CASE("TimerList: does as a sorted list does over millions of random operations") {
   const std::uint64_t given_seed = number_from_environment("BIDE_SEED", 0);
-  const std::uint64_t operation_count = number_from_environment("BIDE_MODEL_OPERATIONS", 10'000'000);
+  const std::uint64_t operation_count = number_from_environment("BIDE_MODEL_OPERATIONS", operations);
   const std::vector<std::uint64_t> seeds =
       given_seed == 0 ? std::vector<std::uint64_t>{1, 2, 3, 4} : std::vector<std::uint64_t>{given_seed};
   // Few and many timers, few and many ties; the last is large enough for every way through the heap.
