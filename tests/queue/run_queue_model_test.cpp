@@ -278,7 +278,7 @@ void check(const Mix& mix, std::uint64_t seed) {
 
 }  // namespace
 
-constexpr std::uint64_t share = test::sanitized ? 5 : 1;
+constexpr std::uint64_t share = bide::test::sanitized ? 5 : 1;
 
 TEST_CASE("RunQueue: equals a scanned list over millions of random operations") {
   for (const Aging aging : {Aging::off, Aging::on})

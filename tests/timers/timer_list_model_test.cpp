@@ -165,7 +165,7 @@ void run_beside_model(std::uint64_t seed, Shape shape, std::uint64_t operation_c
 
 }  // namespace
 
-constexpr std::uint64_t operations = test::sanitized ? 2'000'000 : 10'000'000;
+constexpr std::uint64_t operations = bide::test::sanitized ? 2'000'000 : 10'000'000;
 
 TEST_CASE("TimerList: does as a sorted list does over millions of random operations") {
   const std::uint64_t given_seed = number_from_environment("BIDE_SEED", 0);
