@@ -17,8 +17,8 @@
 #include <bide/executor/io/file.hpp>
 #include <bide/executor/io/tcp.hpp>
 #include <bide/executor/io/unix.hpp>
+#include <bide/tests/counted_allocations.hpp>
 
-#include "counted_allocations.hpp"
 #include "io_run.hpp"
 #include "raw_call.hpp"
 

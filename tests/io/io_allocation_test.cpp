@@ -9,8 +9,8 @@
 #include <bide/executor/io/pipe.hpp>
 #include <bide/executor/io/tcp.hpp>
 #include <bide/executor/io/udp.hpp>
+#include <bide/tests/counted_allocations.hpp>
 
-#include "counted_allocations.hpp"
 #include "io_run.hpp"
 #include "temporary_folder.hpp"
 

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "counted_allocations.hpp"
+#include <bide/tests/counted_allocations.hpp>
+
 #include "uring_request.hpp"
 
 // A program of its own, with a global operator new that counts.

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -11,25 +9,7 @@
 #include <vector>
 
 #include <bide/executor/jobs/job_scheduler.hpp>
-
-// A program of its own: it replaces the global operator new with one that counts.
-
-namespace {
-std::uint64_t allocation_count = 0;
-std::int64_t allocations_alive = 0;
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  ++allocation_count;
-  ++allocations_alive;
-  if (void* const memory = std::malloc(bytes); memory != nullptr) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  if (memory != nullptr) --allocations_alive;
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+#include <bide/tests/counted_allocations.hpp>
 
 namespace {
 
@@ -58,8 +38,8 @@ struct Run {
   }
   void count_end() {
     ++ended;
-    if (ended == cycle_count / 2) allocations_before = allocation_count;
-    if (ended == cycle_count) allocations = allocation_count - allocations_before;
+    if (ended == cycle_count / 2) allocations_before = test::allocations::count;
+    if (ended == cycle_count) allocations = test::allocations::count - allocations_before;
   }
 };
 
@@ -175,10 +155,10 @@ TEST_CASE("JobScheduler: a kind without a handler is forgotten with the last of 
   JobScheduler scheduler({.retained = 10});
   executor.submit(submit_kinds(scheduler, 0, 3'000));  // and as many ids as fill some pages
   executor.run();
-  const std::int64_t alive = allocations_alive;
+  const std::int64_t alive = test::allocations::alive;
   executor.submit(submit_kinds(scheduler, 3'000, 3'000));
   executor.run();
-  CHECK(allocations_alive == alive);
+  CHECK(test::allocations::alive == alive);
 }
 
 class NamesAtTheEnd final : public Observer {
@@ -204,11 +184,11 @@ TEST_CASE("JobScheduler: a refused job leaves nothing behind") {
   std::size_t refused = 0;
   executor.submit(submit_refused(scheduler, 10, refused));
   executor.run();
-  const std::int64_t alive = allocations_alive;
+  const std::int64_t alive = test::allocations::alive;
   executor.submit(submit_refused(scheduler, 1'000, refused));
   executor.run();
   CHECK(refused == 1'010);
-  CHECK(allocations_alive == alive);
+  CHECK(test::allocations::alive == alive);
 }
 
 TEST_CASE("JobScheduler: a kind with a handler stays, and goes with it") {

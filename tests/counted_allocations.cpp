@@ -1,4 +1,4 @@
-#include "counted_allocations.hpp"
+#include <bide/tests/counted_allocations.hpp>
 
 #include <cstddef>
 #include <cstdlib>
