@@ -109,8 +109,6 @@ class JobEngine {
   JobEntry& submit_occurrence(Job job);
   /// Throws: std::invalid_argument for a template that submit would throw it for.
   void check_template(const Job& job);
-  StoredJob stored_template(const Job& job) const;
-  Job template_of(const StoredJob& stored) const;
   void keep_recurrence(JobRecord record) {
     if (journal_.durable() && !abandoned_) journal_.add(std::move(record));
   }

@@ -35,36 +35,6 @@ StoredJob JobEngine::stored(const JobEntry& entry) {
   return job;
 }
 
-StoredJob JobEngine::stored_template(const Job& job) const {
-  StoredJob stored;
-  stored.kind = job.kind;
-  stored.pool = job.pool;
-  stored.payload = job.payload;
-  stored.priority = job.priority;
-  stored.duration_hint = job.duration_hint;
-  stored.timeout = job.timeout;
-  stored.retry = job.retry;
-  stored.resources = job.resources;
-  stored.tenant = job.tenant;
-  stored.labels = job.labels;
-  return stored;
-}
-
-Job JobEngine::template_of(const StoredJob& stored) const {
-  Job job;
-  job.kind = stored.kind;
-  job.pool = stored.pool;
-  job.payload = stored.payload;
-  job.priority = stored.priority;
-  job.duration_hint = stored.duration_hint;
-  job.timeout = stored.timeout;
-  job.retry = stored.retry;
-  job.resources = stored.resources;
-  job.tenant = stored.tenant;
-  job.labels = stored.labels;
-  return job;
-}
-
 std::size_t JobEngine::restore() {
   executor();
   if (restored_ || options_.store == nullptr) return 0;

@@ -38,6 +38,28 @@ Recurrence recurrence_of(const Recurring& recurring, Time since) {
 
 Time time_of(WallTime wall) { return Time(Duration(wall)); }
 
+// A series and what a store keeps of it call these by the same names.
+template <class From, class To>
+void copy_series(const From& from, To& to) {
+  to.name = from.name;
+  to.interval = from.interval;
+  to.cron = from.cron;
+  to.zone = from.zone;
+  to.deadline_after = from.deadline_after;
+  to.overlap = from.overlap;
+  to.missed = from.missed;
+  to.job.kind = from.job.kind;
+  to.job.pool = from.job.pool;
+  to.job.payload = from.job.payload;
+  to.job.priority = from.job.priority;
+  to.job.duration_hint = from.job.duration_hint;
+  to.job.timeout = from.job.timeout;
+  to.job.retry = from.job.retry;
+  to.job.resources = from.job.resources;
+  to.job.tenant = from.job.tenant;
+  to.job.labels = from.job.labels;
+}
+
 }  // namespace
 
 class Recurrences::Series final : private TimedCall {
@@ -81,15 +103,8 @@ class Recurrences::Series final : private TimedCall {
 
   std::shared_ptr<const StoredRecurring> stored_from(Time since) const {
     auto stored = std::make_shared<StoredRecurring>();
-    stored->name = recurring_.name;
-    stored->job = engine_.stored_template(recurring_.job);
+    copy_series(recurring_, *stored);
     stored->since = stored->reached = since.time_since_epoch().count();
-    stored->interval = recurring_.interval;
-    stored->cron = recurring_.cron;
-    stored->zone = recurring_.zone;
-    stored->deadline_after = recurring_.deadline_after;
-    stored->overlap = recurring_.overlap;
-    stored->missed = recurring_.missed;
     return stored;
   }
 
@@ -179,13 +194,8 @@ void Recurrences::add(Recurring recurring) {
 }
 
 void Recurrences::restore(const StoredRecurring& stored) {
-  Recurring recurring(stored.name, engine_.template_of(stored.job));
-  recurring.interval = stored.interval;
-  recurring.cron = stored.cron;
-  recurring.zone = stored.zone;
-  recurring.deadline_after = stored.deadline_after;
-  recurring.overlap = stored.overlap;
-  recurring.missed = stored.missed;
+  Recurring recurring(stored.name, Job());
+  copy_series(stored, recurring);
   auto series = std::make_unique<Series>(engine_, std::move(recurring), time_of(stored.since));
   series->go_on(time_of(stored.reached), stored.latest);
   series_.emplace(stored.name, std::move(series));

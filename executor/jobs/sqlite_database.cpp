@@ -71,6 +71,10 @@ SqliteStatement& SqliteStatement::bind(std::optional<std::int64_t> value) {
   return *this;
 }
 
+SqliteStatement& SqliteStatement::bind(std::optional<Duration> value) {
+  return bind(value ? std::optional(std::int64_t{value->count()}) : std::nullopt);
+}
+
 SqliteStatement& SqliteStatement::bind_text(std::string_view text) {
   // A null pointer would be NULL, and an empty view may have one.
   const char* const data = text.empty() ? "" : text.data();
@@ -108,6 +112,12 @@ std::optional<std::int64_t> SqliteStatement::optional_integer() {
     return {};
   }
   return integer();
+}
+
+std::optional<Duration> SqliteStatement::optional_duration() {
+  const std::optional<std::int64_t> nanoseconds = optional_integer();
+  if (!nanoseconds) return {};
+  return Duration(*nanoseconds);
 }
 
 std::string SqliteStatement::bytes() {

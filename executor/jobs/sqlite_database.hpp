@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <bide/timers/instant.hpp>
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -59,6 +61,7 @@ class SqliteStatement {
 
   SqliteStatement& bind(std::int64_t value);
   SqliteStatement& bind(std::optional<std::int64_t> value);
+  SqliteStatement& bind(std::optional<Duration> value);  ///< As nanoseconds.
   /// The text has to live until the statement has run. Bytes of any kind, zeros too.
   SqliteStatement& bind_text(std::string_view text);
   SqliteStatement& bind_bytes(std::string_view bytes);
@@ -70,6 +73,7 @@ class SqliteStatement {
 
   std::int64_t integer();
   std::optional<std::int64_t> optional_integer();
+  std::optional<Duration> optional_duration();
   std::string bytes();
 
  private:

@@ -11,11 +11,6 @@ namespace bide {
 
 namespace {
 
-std::optional<Duration> duration(std::optional<std::int64_t> nanoseconds) {
-  if (!nanoseconds) return {};
-  return Duration(*nanoseconds);
-}
-
 JobOutcome outcome(JobOutcome::Kind kind, bool may_retry, Duration retry_after, std::string text) {
   if (kind == JobOutcome::Kind::success) return JobOutcome::success(std::move(text));
   if (kind == JobOutcome::Kind::cancelled) return JobOutcome::cancelled(std::move(text));
@@ -63,8 +58,8 @@ StoredState::Entry SqliteJobReader::read_job(SqliteStatement& row) {
   job.payload = row.bytes();
   job.priority = enumerator(row.integer(), Priority::critical, "priority");
   job.deadline = row.optional_integer();
-  job.duration_hint = duration(row.optional_integer());
-  job.timeout = duration(row.optional_integer());
+  job.duration_hint = row.optional_duration();
+  job.timeout = row.optional_duration();
   job.start_at = row.optional_integer();
   job.start_tolerance = Duration(row.integer());
   job.start_missed = enumerator(row.integer(), FixedStart::Missed::fail, "start_missed");

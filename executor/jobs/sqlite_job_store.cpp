@@ -78,11 +78,6 @@ std::int64_t number(Value value) {
 
 std::int64_t number(Duration value) { return value.count(); }
 
-std::optional<std::int64_t> number(std::optional<Duration> value) {
-  if (!value) return {};
-  return value->count();
-}
-
 }  // namespace
 
 // In the order in which a job passes them.
@@ -208,8 +203,8 @@ void SqliteJobStore::accept(const StoredJob& job) {
   Statements& to = *statements_;
   const std::int64_t id = number(job.id);
   to.insert_job.bind(id).bind(job.submitted).bind_text(job.kind).bind_text(job.pool).bind_bytes(job.payload);
-  to.insert_job.bind(number(job.priority)).bind(job.deadline).bind(number(job.duration_hint));
-  to.insert_job.bind(number(job.timeout)).bind(job.start_at).bind(number(job.start_tolerance));
+  to.insert_job.bind(number(job.priority)).bind(job.deadline).bind(job.duration_hint);
+  to.insert_job.bind(job.timeout).bind(job.start_at).bind(number(job.start_tolerance));
   to.insert_job.bind(number(job.start_missed)).bind(number(job.retry.max_attempts));
   to.insert_job.bind(number(job.retry.initial_backoff)).bind(number(job.retry.multiplier.numerator));
   to.insert_job.bind(number(job.retry.multiplier.denominator)).bind(number(job.retry.max_backoff));

@@ -8,16 +8,6 @@ namespace bide {
 
 namespace {
 
-std::optional<std::int64_t> number(std::optional<Duration> value) {
-  if (!value) return {};
-  return value->count();
-}
-
-std::optional<Duration> duration(std::optional<std::int64_t> nanoseconds) {
-  if (!nanoseconds) return {};
-  return Duration(*nanoseconds);
-}
-
 template <class Enumeration>
 std::int64_t number_of(Enumeration value) {
   return static_cast<std::int64_t>(value);
@@ -80,12 +70,12 @@ SqliteRecurring::SqliteRecurring(SqliteDatabase& database)
 
 void SqliteRecurring::add(const StoredRecurring& recurring) {
   const StoredJob& job = recurring.job;
-  insert_.bind_text(recurring.name).bind(recurring.since).bind(number(recurring.interval));
-  insert_.bind_text(recurring.cron).bind_text(recurring.zone).bind(number(recurring.deadline_after));
+  insert_.bind_text(recurring.name).bind(recurring.since).bind(recurring.interval);
+  insert_.bind_text(recurring.cron).bind_text(recurring.zone).bind(recurring.deadline_after);
   insert_.bind(number_of(recurring.overlap)).bind(number_of(recurring.missed)).bind(recurring.reached);
   insert_.bind(static_cast<std::int64_t>(recurring.latest)).bind_text(job.kind).bind_text(job.pool);
-  insert_.bind_bytes(job.payload).bind(number_of(job.priority)).bind(number(job.duration_hint));
-  insert_.bind(number(job.timeout)).bind(std::int64_t{job.retry.max_attempts});
+  insert_.bind_bytes(job.payload).bind(number_of(job.priority)).bind(job.duration_hint);
+  insert_.bind(job.timeout).bind(std::int64_t{job.retry.max_attempts});
   insert_.bind(job.retry.initial_backoff.count()).bind(std::int64_t{job.retry.multiplier.numerator});
   insert_.bind(std::int64_t{job.retry.multiplier.denominator}).bind(job.retry.max_backoff.count());
   insert_.bind(number_of(job.retry.jitter)).bind_text(job.tenant).run();
@@ -124,10 +114,10 @@ std::vector<StoredRecurring> SqliteRecurring::read() {
     StoredJob& job = one.job;
     one.name = rows.bytes();
     one.since = rows.integer();
-    one.interval = duration(rows.optional_integer());
+    one.interval = rows.optional_duration();
     one.cron = rows.bytes();
     one.zone = rows.bytes();
-    one.deadline_after = duration(rows.optional_integer());
+    one.deadline_after = rows.optional_duration();
     one.overlap = enumerator(rows.integer(), Recurring::Overlap::queue, one, "overlap");
     one.missed = enumerator(rows.integer(), Recurring::Missed::run_late, one, "missed");
     one.reached = rows.integer();
@@ -136,8 +126,8 @@ std::vector<StoredRecurring> SqliteRecurring::read() {
     job.pool = rows.bytes();
     job.payload = rows.bytes();
     job.priority = enumerator(rows.integer(), Priority::critical, one, "priority");
-    job.duration_hint = duration(rows.optional_integer());
-    job.timeout = duration(rows.optional_integer());
+    job.duration_hint = rows.optional_duration();
+    job.timeout = rows.optional_duration();
     job.retry.max_attempts = small(rows.integer(), one, "max_attempts");
     job.retry.initial_backoff = Duration(rows.integer());
     job.retry.multiplier.numerator = small(rows.integer(), one, "multiplier_numerator");
