@@ -53,8 +53,6 @@ TEST_CASE(
   CHECK(clock.readings - before <= operations + 5);
 }
 
-Task<> sleeps(Duration time) { co_await Sleep(time); }
-
 TEST_CASE("Executor: a limit is not passed early where nothing else asked for the time") {
   const Ends idle(pipe_ends());
   Repeating poll(Kind::poll, idle.first);  // outlives the driver, which ends it

@@ -23,8 +23,6 @@ struct OldKernel {
   OldKernel& operator=(const OldKernel&) = delete;
 };
 
-Task<> sleeps(Duration time) { co_await Sleep(time); }
-
 TEST_CASE("UringDriver: where polls can't repeat, each post wakes it all the same, and then it rests") {
   const OldKernel old;
   UringExecutor uring;

@@ -19,8 +19,6 @@ using namespace bide::test::uring;
 
 namespace {
 
-using Results = std::vector<std::int64_t>;
-
 struct Refused {
   const char* name;
   unsigned opcode;

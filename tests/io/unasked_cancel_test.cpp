@@ -15,10 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Results = std::vector<std::int64_t>;
-
-Task<> sleeps(Duration time) { co_await Sleep(time); }
-
 void settle(UringExecutor& uring) {
   uring.executor.submit(sleeps(2ms));
   uring.executor.run();

@@ -102,8 +102,6 @@ TEST_CASE("UringDriver: repeating receives that run out of buffers go on when so
   }
 }
 
-Task<> sleeps(Duration time) { co_await Sleep(time); }
-
 TEST_CASE("UringDriver: receives without a buffer wait without turning in circles") {
   UringExecutor uring({.buffer_count = 2});
   std::vector<std::unique_ptr<Ends>> ends;

@@ -21,8 +21,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Results = std::vector<std::int64_t>;
-
 TEST_CASE("UringDriver: cancels find their way when the queue is full, and those that wait need no kernel") {
   UringExecutor uring({.submission_entries = 4, .completion_entries = 8});
   const Ends ends(socket_ends());

@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Results = std::vector<std::int64_t>;
 constexpr DriverOptions tiny{.submission_entries = 4, .completion_entries = 8};
 
 Task<> polls(int on, Results& results) {
@@ -48,8 +47,6 @@ TEST_CASE("UringDriver: 10,000 requests at once on a tiny ring all complete once
   CHECK(uring.statistics().queue_full > 9000);
   CHECK(uring.statistics().completed == many + 1);
 }
-
-Task<> sleeps(Duration time) { co_await Sleep(time); }
 
 TEST_CASE("UringDriver: an accept that repeats gives each connection, and ends when it is cancelled") {
   for (const auto multishot : {DriverOptions::Use::if_there, DriverOptions::Use::never}) {

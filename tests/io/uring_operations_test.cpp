@@ -19,8 +19,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Results = std::vector<std::int64_t>;
-
 template <class Body>
 void on_each_way(Body body) {
   for (const Way& way : all_ways()) {

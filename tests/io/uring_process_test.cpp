@@ -17,8 +17,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Results = std::vector<std::int64_t>;
-
 Task<> writes(Kind kind, int to, Results& results) {
   char byte = 'x';
   results.push_back(co_await Request(kind, {.descriptor = to, .memory = &byte, .length = 1}));

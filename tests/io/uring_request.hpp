@@ -26,6 +26,7 @@
 namespace bide::test::uring {
 
 using Kind = Operation::Kind;
+using Results = std::vector<std::int64_t>;
 
 /// What an operation is asked to do. Trivially destructible: it appears in co_await expressions.
 struct Wanted {
@@ -206,7 +207,9 @@ struct UringExecutor {
   Executor executor;
 };
 
-inline Task<> receives(int from, std::vector<std::int64_t>& results) {
+inline Task<> sleeps(Duration time) { co_await Sleep(time); }
+
+inline Task<> receives(int from, Results& results) {
   std::array<char, 16> into{};
   results.push_back(
       co_await Request(Kind::receive, {.descriptor = from, .memory = into.data(), .length = into.size()}));

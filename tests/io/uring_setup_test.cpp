@@ -13,8 +13,6 @@ using namespace bide::test::uring;
 
 namespace {
 
-using Results = std::vector<std::int64_t>;
-
 TEST_CASE("UringDriver: a thousand executors one after another work, and leave no descriptor") {
   const int before = descriptor_count();
   std::int64_t worked = 0;

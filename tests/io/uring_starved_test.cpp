@@ -18,8 +18,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Task<> sleeps(Duration time) { co_await Sleep(time); }
-
 /// Two buffers, and streams on TCP ends that share them.
 struct Streams {
   /// The first two hold both buffers, all others have data and wait for one, in order.
