@@ -69,6 +69,11 @@ def built_by(compiler, folder, build_dir):
     return None
 
 
+def digests(core_report):
+    """Of each core case, that of its schedule."""
+    return dict(line.split() for line in run(core_report, "digests").splitlines())
+
+
 class Programs:
     """Where the programs of each peer are, and why some are not."""
 

@@ -1,21 +1,22 @@
 """What differs between two runs beyond noise.
 
-The machine's speed drifts by more than what is looked for. So each round's figure of ours is first divided by that of
-code that is the same in both runs and was measured beside it: the case by hand, else the peers, else all cases by hand
-of the round together. A change counts when it is larger than FLOOR and than NOISE_FACTOR standard errors of both runs
-together, and when the quartiles of the rounds lie apart. FLOOR is there because figures of one build differ by a few per
-cent between runs, for whichever memory they got.
+The machine's speed drifts by more than what is looked for. So each figure of ours is first divided by that of code that is
+the same in both runs and was measured beside it: the case by hand, sample by sample; else all cases by hand of the
+round together; of servers and tools the peers. A change counts when it is larger than FLOOR, for drift does not slow all
+code alike, and than so many standard errors of both runs together: FACTOR where there are MANY samples; with fewer,
+whose error is itself a guess, FACTOR_OF_FEW, and all of one run have to lie beyond all of the other. Pairs of two builds,
+measured by turns, need no reference, and show less.
 """
 
 import dataclasses
 import math
-import statistics
 
 from harness import figures
 from harness.rows import LIMIT, OURS
 
-FLOOR = 0.05
-NOISE_FACTOR = 4
+FLOOR = 0.15
+FLOOR_OF_PAIRS = 0.04  # of one build in another place of memory
+MANY, FACTOR, FACTOR_OF_FEW = 20, 3.3, 4
 OUR_CODE = (OURS, "bide epoll")
 BY_HAND = (LIMIT, "raw uring", "raw epoll")
 EXACT = {"bytes", "faults"}  # units that drift doesn't touch
@@ -45,29 +46,33 @@ def speed_of_rounds(result, keys):
     return [figures.geometric_mean([column[number] for column in columns]) for number in range(count)]
 
 
-def references(case, other):
+def references(case, other, speed_known):
+    """The peers to divide by; none: by the speed of the round."""
     common = [peer for peer in case["peers"] if peer in other["peers"] and peer not in OUR_CODE]
-    return [peer for peer in common if peer in BY_HAND] or common
+    by_hand = [peer for peer in common if peer in BY_HAND]
+    return by_hand or ([] if speed_known and "samples" in case["peers"][OURS] else common)
+
+
+def samples(said):
+    """A list for each round."""
+    return said.get("samples") or [[figure] for figure in said["rounds"]]
 
 
 def relative(case, peers, speed):
-    ours = case["peers"][OURS]["rounds"]
+    """Our samples, each as a part of what was measured beside it."""
+    ours = samples(case["peers"][OURS])
     if case["unit"] in EXACT:
-        return ours
+        return [value for one in ours for value in one]
     if peers:
-        columns = [case["peers"][peer]["rounds"] for peer in peers]
-        beside = [figures.geometric_mean(row) for row in zip(*columns)]
+        beside = [[figures.geometric_mean(row) for row in zip(*columns)]
+                  for columns in zip(*(samples(case["peers"][peer]) for peer in peers))]
     else:
-        beside = speed or [1.0]
-        beside = [beside[number % len(beside)] for number in range(len(ours))]
-    return [value / reference for value, reference in zip(ours, beside)]
-
-
-def quartiles(values):
-    if len(values) < 2:
-        return values[0], values[0]
-    first, _, third = statistics.quantiles(values, n=4, method="inclusive")
-    return first, third
+        beside = [[pace] for pace in speed or [1.0]]
+    found = []
+    for number, values in enumerate(ours):
+        references = beside[number % len(beside)]
+        found += [value / references[place % len(references)] for place, value in enumerate(values)]
+    return found
 
 
 def compared(key, case, title, old, new):
@@ -75,10 +80,18 @@ def compared(key, case, title, old, new):
         return Change(key, title, math.inf if max(new) > 0 else 1.0, 0.0, max(new) > 0)
     ratio = figures.median(new) / figures.median(old)
     noise = math.hypot(*(figures.standard_error(values) / figures.median(values) for values in (old, new)))
-    (old_first, old_third), (new_first, new_third) = quartiles(old), quartiles(new)
-    apart = new_first > old_third or new_third < old_first
-    real = abs(ratio - 1) > max(FLOOR, NOISE_FACTOR * noise) and apart
-    return Change(key, title, ratio, max(FLOOR, NOISE_FACTOR * noise), real)
+    many = min(len(old), len(new)) >= MANY
+    apart = many or min(new) > max(old) or max(new) < min(old)
+    noise = max(FLOOR, (FACTOR if many else FACTOR_OF_FEW) * noise)
+    return Change(key, title, ratio, noise, abs(ratio - 1) > noise and apart)
+
+
+def of_pairs(case, pairs):
+    """The Change between two builds, of [(old, new)]."""
+    ratios = [math.log(new / old) for old, new in pairs]
+    noise = max(FLOOR_OF_PAIRS, FACTOR * figures.standard_error(ratios))
+    ratio = math.exp(figures.median(ratios))
+    return Change(case.key, case.title, ratio, noise, abs(ratio - 1) > noise)
 
 
 def changes(old_result, new_result):
@@ -91,7 +104,7 @@ def changes(old_result, new_result):
     for key, old in old_cases.items():
         if (new := new_cases.get(key)) is None:
             continue
-        peers = references(old, new)
+        peers = references(old, new, bool(old_speed and new_speed))
         found.append(compared(key, new, new["title"], relative(old, peers, old_speed), relative(new, peers, new_speed)))
     return found
 

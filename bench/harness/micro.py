@@ -43,7 +43,12 @@ class Micro:
     def measure(self, case, peer):
         """The least of a few short repetitions: what else the machine did in between drops out."""
         path, name = self.place[(OURS, with_raw(case.key))] if peer == LIMIT else self.place[(peer, case.key)]
-        repetitions, seconds = (1, 0.001) if case.heavy else (5, 0.01) if self.quick else (8, 0.02)
+        if case.heavy:
+            repetitions, seconds = 1, 0.001
+        elif case.samples(peer, self.quick) > 1:
+            repetitions, seconds = 2, 0.005
+        else:
+            repetitions, seconds = (5, 0.01) if self.quick else (8, 0.02)
         command = machine.pinned([
             path, f"--benchmark_filter=^{name}(/iterations:.*)?$", "--benchmark_format=json",
             f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={seconds}"])
