@@ -165,7 +165,10 @@ void Executor::sleep(GreenThread& thread, SleepUntil& sleep) {
 // nobody could use the time before then, it is read once somebody can: a wait has two such looks, and a reading costs as
 // much as five switches.
 void Executor::look_outside() {
-  if (virtual_time_) return take_from_outside();
+  if (virtual_time_) {
+    if (driver_ != nullptr || post_box_->pending()) take_from_outside();
+    return;
+  }
   const bool time_first = !ready_.empty() || !timers_.empty();
   if (time_first) see_time();
   take_from_outside();
@@ -214,8 +217,9 @@ void Executor::release_due(Instant upto) {
     }
   };
   if (virtual_time_) {
-    while (timers_.release(upto, fire) > 0) {
-    }
+    do {
+      timers_.release(upto, fire);
+    } while (timers_.any_due(upto));
     return;
   }
   for (;;) {
@@ -260,6 +264,8 @@ void Executor::move_time(Instant to) {
   const Instant from = std::exchange(now_, to);
   ++ticks_;
   resumes_at_progress_ = resumes_;
+  if (!tracing_) [[likely]]
+    return;
   if (options_.digest == ExecutorOptions::Digest::on) {
     digest_.add(now_, Priority::low, ticks_, 0, ScheduleDigest::Event::time_moved);
   }

@@ -93,6 +93,10 @@ class TimerList {
     if (entries_.empty()) return std::nullopt;
     return entries_.front().at;
   }
+  /// One is due at the instant or before.
+  [[nodiscard]] bool any_due(Instant until) const {
+    return !entries_.empty() && entries_.front().at <= until;
+  }
   /// When the timer is due. Requires: it is armed, in this list.
   [[nodiscard]] Instant due(const Timer& timer) const {
     require(timer.slot_ < entries_.size() && entries_[timer.slot_].timer == &timer,
@@ -111,6 +115,7 @@ class TimerList {
 
   static bool goes_before(const Entry& left, const Entry& right);
   static std::size_t earliest_of_four(const Entry* entries, std::size_t first);
+  static std::size_t earliest_of_four_instants(const Entry* entries, std::size_t first);
   static std::size_t earliest_by_branches(const Entry* entries, std::size_t first, std::size_t end);
 
   bool due_in_release() const {
@@ -121,7 +126,7 @@ class TimerList {
   void remove(std::size_t slot);
   void place(std::size_t slot, const Entry& entry);
   void move_up(std::size_t slot, Entry entry);
-  void move_down(std::size_t slot, Entry entry);
+  std::size_t move_gap_down(std::size_t slot);
 
   std::vector<Entry> entries_;
   std::uint64_t next_sequence_ = 0;
@@ -136,7 +141,7 @@ std::size_t TimerList::release(Instant until, Fire&& fire) {
   static_assert(std::is_nothrow_invocable_v<Fire&, Timer&>,
                 "fire is noexcept: a release is not left half done");
   require(!releasing_, "timers were released from inside a release");
-  if (entries_.empty() || entries_.front().at > until) return 0;
+  if (!any_due(until)) return 0;
   releasing_ = true;
   released_ = entries_.front().at;
   release_end_ = next_sequence_;
