@@ -175,8 +175,11 @@ GreenThread& Executor::admit_with_care(Frame& root, SubmitOptions options) {
   root.where = options.where;
   if (options.deadline || options.deadline_in) thread.urgency = make_urgency(options);
   try {
+    // Neither a wake-up nor a sleep fails: their places are paid for here. And what the arrays leave behind as they grow
+    // becomes frames: growing under a million sleepers, they would leave holes that nothing fills.
     if (threads_.full()) threads_.grow();
-    ready_.reserve(thread, threads_.size() + 1);  // a wake-up does not fail: its place is paid for here
+    ready_.reserve(thread, threads_.size() + 1);
+    timers_.reserve(threads_.capacity());
     ready_.push(thread);
   } catch (...) {
     if (thread.urgency != nullptr) frame_pool.release(thread.urgency, sizeof(Urgency));

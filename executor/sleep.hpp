@@ -14,7 +14,7 @@ namespace bide {
 /// Suspends: always; an instant that has come is a Yield and costs no tick. Cancellation point.
 /// Order:    threads due at one instant become ready in the order in which they fell asleep.
 /// Throws:   Cancelled.
-/// Cost:     O(log n) for n sleepers; no allocation once the arrays have grown.
+/// Cost:     O(log n) for n sleepers; no allocation.
 class [[nodiscard]] SleepUntil {
  public:
   explicit SleepUntil(Instant due, std::source_location where = std::source_location::current())

@@ -116,6 +116,22 @@ TEST_CASE(
   CHECK(allocations_of(many_sleepers) == 0);
 }
 
+Task<> notes_allocations(std::uint64_t& count) {
+  count = allocation_count;
+  co_return;
+}
+
+TEST_CASE("Allocation: a sleep takes none, be it the first of an executor") {
+  Executor executor({.time = TimeMode::virtual_time});
+  std::uint64_t before = 0;
+  std::uint64_t after = 1;
+  executor.submit(notes_allocations(before));
+  for (int i = 0; i < 1000; ++i) executor.submit(sleeper(1h));
+  executor.submit(notes_allocations(after));
+  executor.run_until(Instant{});
+  CHECK(after == before);
+}
+
 TEST_CASE("Allocation: none after warm-up with promotion, in real time, and for a post from the loop") {
   CHECK(allocations_of(submits_and_joins, {.time = TimeMode::virtual_time, .promote_every = 3}) == 0);
   CHECK(allocations_of(sleeps, {}) == 0);
