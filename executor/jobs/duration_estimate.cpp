@@ -32,11 +32,13 @@ DurationEstimates::DurationEstimates(Options options) : options_(options) {
 void DurationEstimates::learn(std::string_view kind, Duration used, std::optional<Duration> hint) {
   LearnedDuration& learned = learned_last(kind) ? kinds_.front().learned : touch(kind);
   if (hint && *hint > Duration::zero() && learned.count() < LearnedDuration::few) note_hint(*hint, used);
-  learned.add(used);
-  pool_.add(used);
+  const LearnedDuration::Sample sample(used);
+  learned.add(sample);
+  pool_.add(sample);
 }
 
-DurationEstimate DurationEstimates::estimate(std::string_view kind, std::optional<Duration> hint) const {
+DurationEstimate DurationEstimates::estimate_with_care(std::string_view kind,
+                                                       std::optional<Duration> hint) const {
   using Source = DurationEstimate::Source;
   const LearnedDuration* const learned = this->kind(kind);
   const bool known = learned != nullptr && learned->count() >= LearnedDuration::few;

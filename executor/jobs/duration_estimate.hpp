@@ -58,7 +58,14 @@ class DurationEstimates {
   void learn(std::string_view kind, Duration used, std::optional<Duration> hint = {});
 
   /// A hint of zero and less is none.
-  DurationEstimate estimate(std::string_view kind, std::optional<Duration> hint = {}) const;
+  DurationEstimate estimate(std::string_view kind, std::optional<Duration> hint = {}) const {
+    if (!hint && learned_last(kind)) [[likely]] {
+      const LearnedDuration& learned = kinds_.front().learned;
+      if (learned.count() >= LearnedDuration::few) [[likely]]
+        return {learned.median(), DurationEstimate::Source::kind_median};
+    }
+    return estimate_with_care(kind, hint);
+  }
 
   /// Null where nothing is known of the kind. Valid until the next `learn`.
   const LearnedDuration* kind(std::string_view name) const {
@@ -78,6 +85,7 @@ class DurationEstimates {
   bool learned_last(std::string_view name) const {
     return !kinds_.empty() && same_name(kinds_.front().name, name);
   }
+  DurationEstimate estimate_with_care(std::string_view kind, std::optional<Duration> hint) const;
   const LearnedDuration* find(std::string_view name) const;
   LearnedDuration& touch(std::string_view name);
   void note_hint(Duration hint, Duration used);

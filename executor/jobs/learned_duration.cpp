@@ -5,40 +5,18 @@
 
 namespace bide {
 
-void LearnedDuration::add(Duration duration) {
-  const std::int64_t nanoseconds = std::max(duration, Duration::zero()).count();
-  if (count_ < kept_count) keep(nanoseconds);
-  ++count_;
-  // The constant divisor is a shift, and the other one is rare.
-  mean_ +=
-      count_ >= 8 ? (nanoseconds - mean_) / 8 : (nanoseconds - mean_) / static_cast<std::int64_t>(count_);
-
-  const std::size_t bucket = Buckets::bucket(static_cast<std::uint64_t>(nanoseconds));
-  ++weights_[bucket];
-  ++weight_;
-  occupied_[bucket / 64] |= std::uint64_t{1} << (bucket % 64);
-  if (count_ == 1) median_.bucket = p90_.bucket = bucket;
-  median_.before += bucket < median_.bucket ? 1 : 0;
-  p90_.before += bucket < p90_.bucket ? 1 : 0;
-  settle(median_, median_rank(weight_));
-  settle(p90_, p90_rank(weight_));
-  if (weight_ == weight_limit) halve();
-}
-
-Duration LearnedDuration::median() const { return quantile(median_, median_rank(count_)); }
-Duration LearnedDuration::p90() const { return quantile(p90_, p90_rank(count_)); }
-
-Duration LearnedDuration::quantile(const Mark& mark, std::uint64_t rank) const {
+Duration LearnedDuration::kept_quantile(std::uint64_t rank) const {
   if (count_ < few) return mean();
-  if (count_ <= kept_count) return Duration(kept_[static_cast<std::size_t>(rank) - 1]);
-  return Duration(static_cast<Duration::rep>(Buckets::middle(mark.bucket)));
+  return Duration(kept_[static_cast<std::size_t>(rank) - 1]);
 }
 
-void LearnedDuration::keep(std::int64_t nanoseconds) {
+void LearnedDuration::keep(std::int64_t nanoseconds, std::size_t bucket) {
   std::int64_t* const end = kept_.data() + count_;
   std::int64_t* const place = std::upper_bound(kept_.data(), end, nanoseconds);
   std::move_backward(place, end, end + 1);
   *place = nanoseconds;
+  mean_ += (nanoseconds - mean_) / std::min<std::int64_t>(8, static_cast<std::int64_t>(count_) + 1);
+  if (count_ == 0) median_.bucket = p90_.bucket = bucket;
 }
 
 // One newcomer moves a rank by one at most, so this passes one occupied bucket at most, and most often none.

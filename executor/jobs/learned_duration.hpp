@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +18,39 @@ namespace bide {
 /// Units:  nanoseconds, whole ones throughout. A negative duration counts as zero.
 /// Cost:   add is O(1) but for one walk over the buckets in a thousand calls; questions are O(1). 2.5 KiB.
 class LearnedDuration {
+ private:
+  using Buckets = LogLinear<4>;
+
  public:
   /// Below this number a quantile would be one of the durations by chance; the mean stands in for it.
   static constexpr std::uint64_t few = 3;
 
-  void add(Duration duration);
+  /// A duration with its bucket, for whoever adds it to several.
+  struct Sample {
+    explicit Sample(Duration duration)
+        : nanoseconds(std::max(duration, Duration::zero()).count()),
+          bucket(Buckets::bucket(static_cast<std::uint64_t>(nanoseconds))) {}
+    std::int64_t nanoseconds;
+    std::size_t bucket;
+  };
+
+  void add(Duration duration) { add(Sample(duration)); }
+  void add(const Sample& sample) {
+    const auto [nanoseconds, bucket] = sample;
+    if (count_ < kept_count) [[unlikely]]
+      keep(nanoseconds, bucket);
+    else
+      mean_ += (nanoseconds - mean_) / 8;
+    ++count_;
+    if (weights_[bucket]++ == 0) occupied_[bucket / 64] |= std::uint64_t{1} << (bucket % 64);
+    ++weight_;
+    median_.before += bucket < median_.bucket ? 1 : 0;
+    p90_.before += bucket < p90_.bucket ? 1 : 0;
+    settle(median_, median_rank(weight_));
+    settle(p90_, p90_rank(weight_));
+    if (weight_ == weight_limit) [[unlikely]]
+      halve();
+  }
 
   /// How many were ever added.
   std::uint64_t count() const { return count_; }
@@ -29,11 +58,10 @@ class LearnedDuration {
   /// each newcomer, and stops less than 8 ns from it. Zero when empty.
   Duration mean() const { return Duration(mean_); }
   /// Of an even number, the lower of the two in the middle. The mean while there are few.
-  Duration median() const;
-  Duration p90() const;
+  Duration median() const { return quantile(median_, median_rank(count_)); }
+  Duration p90() const { return quantile(p90_, p90_rank(count_)); }
 
  private:
-  using Buckets = LogLinear<4>;
   static constexpr std::size_t kept_count = 32;
   static constexpr std::uint32_t weight_limit = 2048;
 
@@ -46,10 +74,17 @@ class LearnedDuration {
   // Rounded up.
   static constexpr std::uint64_t median_rank(std::uint64_t of) { return (of + 1) / 2; }
   static constexpr std::uint64_t p90_rank(std::uint64_t of) { return (of * 9 + 9) / 10; }
-  Duration quantile(const Mark& mark, std::uint64_t rank) const;
-  void keep(std::int64_t nanoseconds);
+  Duration quantile(const Mark& mark, std::uint64_t rank) const {
+    if (count_ <= kept_count) [[unlikely]]
+      return kept_quantile(rank);
+    return Duration(static_cast<Duration::rep>(Buckets::middle(mark.bucket)));
+  }
+  Duration kept_quantile(std::uint64_t rank) const;
+  void keep(std::int64_t nanoseconds, std::size_t bucket);
   void settle(Mark& mark, std::uint64_t rank) {
-    if (mark.before >= rank || mark.before + weights_[mark.bucket] < rank) move(mark, rank);
+    // One comparison: below what is before the mark, the difference wraps to a great number.
+    if (rank - 1 - mark.before >= weights_[mark.bucket]) [[unlikely]]
+      move(mark, rank);
   }
   void move(Mark& mark, std::uint64_t rank);
   void halve();
