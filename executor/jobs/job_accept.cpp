@@ -10,16 +10,22 @@ namespace bide {
 
 // ---- what can't be
 
-void JobEngine::check(const Job& job) {
-  if (journal_.durable() && job.work)
+inline void JobEngine::check(const Job& job) {
+  if (!job.work || journal_.durable()) check_work(job);
+  if (!job.resources.empty()) check_resources(job);
+}
+
+void JobEngine::check_work(const Job& job) {
+  if (job.work)
     throw std::invalid_argument("a job of kind '" + job.kind +
                                 "' brings work, and a store can keep a payload alone");
-  if (!job.work) {
-    const JobKind* const kind = kinds_.find(job.kind);
-    if (kind == nullptr || !kind->handler)
-      throw std::invalid_argument("a job of kind '" + job.kind +
-                                  "' brings no work, and its kind has no handler");
-  }
+  const JobKind* const kind = kinds_.find(job.kind);
+  if (kind == nullptr || !kind->handler)
+    throw std::invalid_argument("a job of kind '" + job.kind +
+                                "' brings no work, and its kind has no handler");
+}
+
+void JobEngine::check_resources(const Job& job) const {
   for (const ResourceUse& use : job.resources) {
     const auto found = resources_.find(use.name);
     if (found == resources_.end()) throw std::invalid_argument("there is no resource '" + use.name + "'");
@@ -27,6 +33,11 @@ void JobEngine::check(const Job& job) {
       throw std::invalid_argument("resource '" + use.name + "' never has " + std::to_string(use.count) +
                                   " at once");
   }
+}
+
+void JobEngine::check_template(const Job& job) {
+  pool_for(job.pool);
+  check(job);
 }
 
 void JobEngine::check_feasible(const Job& job, const JobPool& pool) {
@@ -85,18 +96,28 @@ void JobEngine::serve_submitters(JobPool& pool) {
 
 inline JobEntry& JobEngine::make_entry(Job& job, JobPool& pool, Instant now) {
   JobEntry& entry = table_.make(pool, job.priority);
-  entry.kind = &kinds_.use(job.kind);
+  try {
+    entry.kind = &kinds_.use(job.kind);
+    if (JobExtras::needed_for(job)) fill_extras(entry, job);
+  } catch (...) {
+    if (entry.kind != nullptr) kinds_.let_go(*entry.kind);
+    table_.release(entry);
+    throw;
+  }
   entry.estimate = pool.estimates.estimate(job.kind, job.duration_hint).duration;
   entry.submitted = now;
   set_deadline(entry, deadline_of(job, now));
   entry.id = table_.next_id();
   entry.work = std::move(job.work);
-  if (JobExtras::needed_for(job)) fill_extras(entry, job);
   return entry;
 }
 
 void JobEngine::fill_extras(JobEntry& entry, Job& job) {
   JobExtras& more = entry.more();
+  more.needs.reserve(job.resources.size());
+  for (const ResourceUse& use : job.resources)
+    more.needs.push_back({resources_.find(use.name)->second.get(), use.count});
+  // What throws has left the job with its owner: from here on nothing does.
   more.payload = std::move(job.payload);
   more.key = std::move(job.key);
   more.tenant = std::move(job.tenant);
@@ -106,8 +127,6 @@ void JobEngine::fill_extras(JobEntry& entry, Job& job) {
   more.start = job.start;
   more.retry = job.retry;
   more.after = std::move(job.after);
-  for (const ResourceUse& use : job.resources)
-    more.needs.push_back({resources_.find(use.name)->second.get(), use.count});
 }
 
 /// From here on the job is in the table, counts for bounds, and has edges; it moves when the store has it.
@@ -122,7 +141,10 @@ inline void JobEngine::accept(JobEntry& entry) {
     link_awaiting(entry);
     if (blocked(entry)) entry.status = JobStatus::blocked;
   }
-  if (journal_.durable()) return record_accepted(entry);
+  if (journal_.durable()) [[unlikely]]
+    return record_accepted(entry);
+  if (entry.extras == nullptr) [[likely]]
+    return make_ready(entry, entry.submitted);
   enter(entry);
 }
 

@@ -83,7 +83,7 @@ void JobEngine::retry(JobEntry& entry) {
 
 void JobEngine::settle(JobEntry& entry) {
   entry.status = entry.decided;
-  entry.ended = executor_->now();
+  entry.ended = time_of_end();
   entry.pool->statistics.ended(entry.own_priority, entry.status,
                                entry.has_deadline() ? &entry.deadline : nullptr, entry.ended);
   if (entry.status != JobStatus::dead_lettered) entry.work.clear();

@@ -166,6 +166,7 @@ void JobEngine::alarm_due(JobEntry& entry) noexcept {
 }
 
 void JobEngine::resource_changed(JobResource& resource) noexcept {
+  if (abandoned_) return;  // nothing goes on, and its executor may be gone
   const Instant at = now();
   std::uint64_t free = resource.available(at);
   for (JobEntry* entry = resource.first_parked(at); entry != nullptr; entry = resource.first_parked(at)) {

@@ -135,7 +135,13 @@ class JobEngine {
       find_executor();
     return *executor_;
   }
-  Instant now() { return executor().now(); }
+  Instant now() { return latest_ = executor().now(); }
+  /// As `now`, also for a scheduler that is destroyed after its executor: then the latest that it has seen.
+  Instant time_of_end() {
+    if (abandoned_ && running.executor != executor_) [[unlikely]]
+      return latest_;
+    return now();
+  }
   void notice_quiet() { quiet_.set(); }
 
  private:
@@ -152,6 +158,8 @@ class JobEngine {
   }
   JobPool& other_pool(std::string_view name);
   void check(const Job& job);
+  void check_work(const Job& job);
+  void check_resources(const Job& job) const;
   JobEntry* same_key(const Job& job) const;
   void check_feasible(const Job& job, const JobPool& pool);
   bool make_room(JobPool& pool, Priority priority);
@@ -245,7 +253,7 @@ class JobEngine {
   void record_end(JobEntry& entry);
   void finish_unkept(JobEntry& entry);
   void finish_end(JobEntry& entry) {
-    if (entry.status == JobStatus::running) entry.pool->running.remove(entry);
+    if (entry.status == JobStatus::running) entry.pool->remove_running(entry);
     if (entry.decided == JobStatus::retrying)
       retry(entry);
     else
@@ -288,6 +296,7 @@ class JobEngine {
   bool dispatch_posted_ = false;
   bool telling_ = false;  // tell_dependents is on the stack
   std::optional<WallTime> epoch_;
+  Instant latest_{};                 // of `now`
   std::uint64_t next_sequence_ = 0;  // of tickets, over all pools
   std::size_t waiting_count_ = 0;
   std::size_t submitter_count_ = 0;

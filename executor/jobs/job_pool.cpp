@@ -61,15 +61,14 @@ JobPool::JobPool(JobEngine& owner, std::string of, PoolOptions with)
 
 // ---- bounds
 
-bool JobPool::has_room(Priority priority) const {
+/// Requires: there is room but for that.
+bool JobPool::leaves_headroom(Priority priority) const {
   const JobBounds& bounds = options.bounds;
-  if (waiting[index(priority)].size() >= bounds.of_class[index(priority)]) return false;
-  if (!keeps_headroom_) return waiting_count < bounds.in_all;
   std::size_t kept = 0;
   for (std::size_t c = index(priority) + 1; c < priority_count; ++c) {
     if (bounds.headroom[c] > waiting[c].size()) kept += bounds.headroom[c] - waiting[c].size();
   }
-  return waiting_count < bounds.in_all && kept < bounds.in_all - waiting_count;
+  return kept < bounds.in_all - waiting_count;
 }
 
 bool JobPool::waits_for_room(Priority priority) const {

@@ -57,7 +57,12 @@ class JobPool {
   JobPool& operator=(const JobPool&) = delete;
 
   /// A job of the class may be added without breaking a bound of the pool.
-  bool has_room(Priority priority) const;
+  bool has_room(Priority priority) const {
+    const auto c = static_cast<std::size_t>(priority);
+    if (waiting[c].size() >= options.bounds.of_class[c] || waiting_count >= options.bounds.in_all)
+      return false;
+    return !keeps_headroom_ || leaves_headroom(priority);
+  }
   /// A submitter of the class or a higher one waits.
   bool waits_for_room(Priority priority) const;
   /// Who makes room for a job of the class, by the overflow rule; null: nobody.
@@ -74,6 +79,10 @@ class JobPool {
       entry.next->prefetch();  // of a class without deadlines, the one that goes next
     waiting_of(entry.own_priority).remove(entry);
     --waiting_count;
+  }
+  void remove_running(JobEntry& entry) {
+    if (entry.next != nullptr) entry.next->prefetch();  // where jobs take alike long, the one that ends next
+    running.remove(entry);
   }
   JobList& waiting_of(Priority priority) { return waiting[static_cast<std::size_t>(priority)]; }
 
@@ -111,6 +120,8 @@ class JobPool {
   bool used = false;  // a job was submitted: the options are settled
 
  private:
+  bool leaves_headroom(Priority priority) const;
+
   bool keeps_headroom_;  // any
 };
 

@@ -70,16 +70,6 @@ std::size_t JobEngine::restore() {
   return live.size();
 }
 
-void JobEngine::check_template(const Job& job) {
-  pool_for(job.pool);
-  check(job);
-}
-
-JobEngine::Placed JobEngine::await_kept(AwaitKept& wait) {
-  rethrow_store_error();
-  return journal_.tell_when_kept(wait) ? Placed::waits : Placed::now;
-}
-
 void JobEngine::restore_one(StoredState::Entry& stored) {
   StoredJob& job = stored.job;
   const JobPool* const pool = find_pool(job.pool);

@@ -60,7 +60,6 @@ std::optional<Lease> JobScheduler::renew(JobId id, std::uint32_t attempt, Durati
 void JobScheduler::every(Recurring recurring) { engine_->recurrences().add(std::move(recurring)); }
 bool JobScheduler::stop_recurring(std::string_view name) { return engine_->recurrences().remove(name); }
 std::vector<RecurringState> JobScheduler::recurring() const { return engine_->recurrences().states(); }
-AwaitKept JobScheduler::kept(std::source_location where) { return AwaitKept(*engine_, where); }
 
 std::vector<PoolState> JobScheduler::pools() const { return engine_->pool_states(); }
 std::vector<Decision> JobScheduler::decisions() const { return engine_->decisions().decisions(); }

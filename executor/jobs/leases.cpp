@@ -34,9 +34,10 @@ JobEngine::Placed JobEngine::lease(TakeLease& wait) {
   entry->is_leased = true;
   entry->due_at = add_saturating(at, std::max(wait.ttl_, Duration(1)));
   wait.entry_ = entry;
-  hold(*entry);
   room_came(pool);
-  if (journal_.durable()) {
+  if (journal_.durable()) [[unlikely]] {
+    hold(*entry);
+    wait.holds_entry_ = true;
     journal_.tell(*entry);
     journal_.tell(wait);
     return Placed::waits;

@@ -6,18 +6,13 @@
 
 namespace bide {
 
-SchedulerWait::SchedulerWait(JobEngine& engine, std::source_location where) : Wait(where), engine_(engine) {
+void SchedulerWait::hold_engine() {
   engine_.hold();
+  holds_engine_ = true;
 }
-
-SchedulerWait::~SchedulerWait() { engine_.let_go(); }
+void SchedulerWait::let_engine_go() noexcept { engine_.let_go(); }
 
 void SchedulerWait::withdraw() noexcept { engine_.withdraw(*this); }
-
-void SchedulerWait::finish_or_throw() const {
-  finish();
-  if (error_ != nullptr) std::rethrow_exception(error_);
-}
 
 void JobEngine::withdraw(SchedulerWait& wait) noexcept {
   if (wait.list_ != nullptr) {
@@ -35,33 +30,24 @@ void JobEngine::fail(SchedulerWait& wait, std::exception_ptr error) {
   wait.wake();
 }
 
-SubmitJob::SubmitJob(JobEngine& engine, Job& job, std::source_location where)
-    : SchedulerWait(engine, where), job_(job) {}
-
-SubmitJob::SubmitJob(JobEngine& engine, std::unique_ptr<Job> job, std::source_location where)
-    : SchedulerWait(engine, where), own_(std::move(job)), job_(*own_) {}
-
-SubmitJob::~SubmitJob() {
-  if (entry_ != nullptr) engine_.let_go(*entry_);
+JobEngine::Placed JobEngine::await_kept(AwaitKept& wait) {
+  rethrow_store_error();
+  return journal_.tell_when_kept(wait) ? Placed::waits : Placed::now;
 }
 
-bool SubmitJob::await_ready() { return enter() || engine_.submit(*this) == JobEngine::Placed::now; }
+// ---- the awaits
 
-JobHandle SubmitJob::await_resume() {
-  finish_or_throw();
-  return JobHandle(*std::exchange(entry_, nullptr), JobHandle::Held());
+void SubmitJob::let_entry_go() noexcept { engine_.let_go(*entry_); }
+void TakeLease::let_entry_go() noexcept { engine_.let_go(*entry_); }
+
+bool SubmitJob::await_ready() { return enter() || is_over(engine_.submit(*this) == JobEngine::Placed::now); }
+bool TakeLease::await_ready() { return enter() || is_over(engine_.lease(*this) == JobEngine::Placed::now); }
+bool ReportLease::await_ready() {
+  return enter() || is_over(engine_.report(*this) == JobEngine::Placed::now);
 }
-
-std::string SubmitJob::describe() const { return "room in pool '" + job_.pool + "', or the store"; }
-
-TakeLease::TakeLease(JobEngine& engine, std::string_view pool, Duration ttl, std::source_location where)
-    : SchedulerWait(engine, where), pool_(pool), ttl_(ttl) {}
-
-TakeLease::~TakeLease() {
-  if (entry_ != nullptr) engine_.let_go(*entry_);
+bool AwaitKept::await_ready() {
+  return enter() || is_over(engine_.await_kept(*this) == JobEngine::Placed::now);
 }
-
-bool TakeLease::await_ready() { return enter() || engine_.lease(*this) == JobEngine::Placed::now; }
 
 std::optional<Lease> TakeLease::await_resume() {
   finish_or_throw();
@@ -70,35 +56,6 @@ std::optional<Lease> TakeLease::await_resume() {
   return lease;
 }
 
-bool AwaitKept::await_ready() { return enter() || engine_.await_kept(*this) == JobEngine::Placed::now; }
-
-ReportLease::ReportLease(JobEngine& engine, JobId id, std::uint32_t attempt, JobOutcome&& outcome,
-                         std::source_location where)
-    : SchedulerWait(engine, where), id_(id), attempt_(attempt), outcome_(std::move(outcome)) {}
-
-ReportLease::~ReportLease() = default;
-
-bool ReportLease::await_ready() { return enter() || engine_.report(*this) == JobEngine::Placed::now; }
-
-Reported ReportLease::await_resume() {
-  finish_or_throw();
-  return answer_;
-}
-
-// ---- who makes them: here, where their constructors can be seen
-
-SubmitJob JobScheduler::submit(Job&& job, std::source_location where) {
-  return SubmitJob(*engine_, job, where);
-}
-SubmitJob JobScheduler::submit(const Job& job, std::source_location where) {
-  return SubmitJob(*engine_, std::make_unique<Job>(job), where);
-}
-TakeLease JobScheduler::lease(std::string_view pool, Duration ttl, std::source_location where) {
-  return TakeLease(*engine_, pool, ttl, where);
-}
-ReportLease JobScheduler::report(JobId id, std::uint32_t attempt, JobOutcome outcome,
-                                 std::source_location where) {
-  return ReportLease(*engine_, id, attempt, std::move(outcome), where);
-}
+std::string SubmitJob::describe() const { return "room in pool '" + job_.pool + "', or the store"; }
 
 }  // namespace bide

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -115,6 +116,55 @@ TEST_CASE(
     "JobScheduler: after warm-up an attempt in a thread of its own, its end and a submit allocate nothing") {
   CHECK(allocations_of(in_threads, worker_count, 0) == 0);
   CHECK(allocations_of(in_threads, worker_count, 4) == 0);
+}
+
+// ---- a submit without memory
+
+/// Lets each allocation of a submit fail, one after the other, and tells how many did, and whether all was left as it was.
+Task<> submit_without_memory(JobScheduler& scheduler, std::size_t* failures, bool* left_all) {
+  for (std::size_t number = 1;; ++number) {
+    const std::string payload = "a payload that is longer than a string holds in itself";
+    Job job(nothing);
+    job.kind = "a kind that is asked for in vain, and is none afterwards";
+    job.payload = payload;
+    job.resources.emplace_back("one at a time");
+    const std::int64_t alive = test::allocations::alive;
+    bool failed = false;
+    {
+      const test::allocations::Failing failing(number, test::allocations::Failing::Which::one);
+      try {
+        co_await scheduler.submit(std::move(job));
+      } catch (const std::bad_alloc&) {
+        failed = true;
+      }
+    }
+    if (!failed) break;
+    ++*failures;
+    *left_all = *left_all && job.payload == payload && job.work && test::allocations::alive == alive;
+  }
+}
+
+Task<> submit_many(JobScheduler& scheduler, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Job job(nothing);
+    co_await scheduler.submit(std::move(job));
+  }
+}
+
+TEST_CASE("JobScheduler: a submit that gets no memory leaves the job with the caller, and nothing else") {
+  Executor executor({.time = TimeMode::virtual_time});
+  JobScheduler scheduler;
+  scheduler.add_pool("default", {.workers = 0});
+  scheduler.add_semaphore("one at a time", 1);
+  executor.submit(submit_many(scheduler, 20));  // the arrays have room for one more
+  executor.run();
+  std::size_t failures = 0;
+  bool left_all = true;
+  executor.submit(submit_without_memory(scheduler, &failures, &left_all));
+  executor.run();
+  CHECK(failures >= 4);  // the kind and its name, what few jobs have, and what it needs
+  CHECK(left_all);
+  CHECK(scheduler.pools().front().waiting == 21);
 }
 
 // ---- what is left of kinds that never come again

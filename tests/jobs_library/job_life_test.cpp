@@ -318,3 +318,35 @@ TEST_CASE("Dead letters: listed, resubmitted with attempt numbers that go on, dr
   in_virtual_time([&](JobScheduler& scheduler) { return letters(scheduler, &counts); });
   CHECK(counts == std::vector<std::size_t>{1, 0, 3, 1, 0});
 }
+
+namespace {
+
+Task<> leave_live(JobScheduler& scheduler, std::vector<JobHandle>* handles) {
+  for (int i = 0; i < 3; ++i) {
+    Job job(takes, Duration(1s));
+    job.resources.emplace_back("one at a time");
+    handles->push_back(co_await scheduler.submit(std::move(job)));
+  }
+  co_await Sleep(2s);
+  co_await scheduler.lease("default", 1h);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "JobScheduler: one that outlives its executor ends what is live, at the latest time that it has seen") {
+  std::vector<JobHandle> handles;
+  {
+    auto executor = std::make_unique<Executor>(ExecutorOptions{.time = TimeMode::virtual_time});
+    JobScheduler scheduler;
+    scheduler.add_pool("default", {.workers = 0});
+    scheduler.add_semaphore("one at a time", 1);
+    executor->submit(leave_live(scheduler, &handles));
+    executor->run_until(Instant(3s));
+    executor.reset();
+  }
+  for (const JobHandle& handle : handles) {
+    CHECK(handle.status() == JobStatus::cancelled);
+    CHECK(handle.result()->ended == Instant(2s));
+  }
+}
