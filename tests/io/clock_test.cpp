@@ -11,6 +11,8 @@
 using namespace bide;
 using namespace bide::test;
 using namespace bide::test::uring;
+using bide::test::uring::Ends;  // lest raw_call.hpp's be meant where files are joined
+using bide::test::uring::Request;
 
 namespace {
 
