@@ -106,7 +106,8 @@ inline std::size_t TimerList::earliest_of_four_instants(const Entry* entries, st
   };
   const std::int64_t left = std::min(at(0), at(1));
   const std::int64_t right = std::min(at(2), at(3));
-  if (at(0) == at(1) || at(2) == at(3) || left == right) [[unlikely]]
+  const int equal = int{at(0) == at(1)} | int{at(2) == at(3)} | int{left == right};
+  if (equal != 0) [[unlikely]]
     return earliest_of_four(entries, first);
   const std::size_t of_left = at(1) < at(0);
   const std::size_t of_right = 2 + std::size_t{at(3) < at(2)};
