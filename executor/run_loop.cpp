@@ -165,10 +165,7 @@ void Executor::sleep(GreenThread& thread, SleepUntil& sleep) {
 // nobody could use the time before then, it is read once somebody can: a wait has two such looks, and a reading costs as
 // much as five switches.
 void Executor::look_outside() {
-  if (virtual_time_) {
-    if (driver_ != nullptr || post_box_->pending()) take_from_outside();
-    return;
-  }
+  if (virtual_time_) return take_from_outside();
   const bool time_first = !ready_.empty() || !timers_.empty();
   if (time_first) see_time();
   take_from_outside();
@@ -245,7 +242,7 @@ bool Executor::pass_time(Instant limit) {
     return true;
   }
   const Instant due = timers_.next_due().value_or(Instant::max());
-  const bool any_due = !timers_.empty() && due <= limit;
+  const bool any_due = timers_.any_due(limit);
   if (any_due && virtual_time_) {
     move_time(due);
     release_due(due);
@@ -264,8 +261,6 @@ void Executor::move_time(Instant to) {
   const Instant from = std::exchange(now_, to);
   ++ticks_;
   resumes_at_progress_ = resumes_;
-  if (!tracing_) [[likely]]
-    return;
   if (options_.digest == ExecutorOptions::Digest::on) {
     digest_.add(now_, Priority::low, ticks_, 0, ScheduleDigest::Event::time_moved);
   }
