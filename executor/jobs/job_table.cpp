@@ -1,34 +1,15 @@
 #include <bide/executor/jobs/job_table.hpp>
 
-#include <algorithm>
 #include <utility>
-
-#include <sys/mman.h>
 
 namespace bide {
 
 JobTable::~JobTable() = default;
 
-void JobTable::FreeBlock::operator()(Slot* slots) const noexcept {
-  ::operator delete(slots, std::align_val_t(alignment));
-}
-
-/// Each block is twice the one before, up to one of the kernel's huge pages: of 100,000 jobs that wait, each is looked at
-/// after it has long left the caches, and that of addresses holds few small pages.
 void JobTable::add_block() {
-  constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
-  const std::size_t size = std::min(next_block_size_, huge_page_bytes / sizeof(Slot));
-  const bool huge = size < next_block_size_;
-  const std::size_t bytes = huge ? huge_page_bytes : size * sizeof(Slot);
-  free_.reserve(slot_count_ + size);
-  blocks_.reserve(blocks_.size() + 1);
-  const std::size_t alignment = huge ? huge_page_bytes : alignof(Slot);
-  auto* const slots = static_cast<Slot*>(::operator new(bytes, std::align_val_t(alignment)));
-  if (huge) madvise(slots, bytes, MADV_HUGEPAGE);  // a wish: without it all is as correct
-  blocks_.emplace_back(slots, FreeBlock{alignment});
-  slot_count_ += size;
-  next_block_size_ = huge ? next_block_size_ : 2 * size;
-  for (std::size_t i = size; i-- > 0;) free_.push_back(slots[i].space);
+  free_.reserve((blocks_.size() + 1) * block_size);
+  blocks_.push_back(std::make_unique_for_overwrite<Slot[]>(block_size));
+  for (std::size_t i = block_size; i-- > 0;) free_.push_back(blocks_.back()[i].space);
 }
 
 void JobTable::skip_to(JobId id) {

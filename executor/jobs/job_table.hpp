@@ -106,7 +106,7 @@ class JobTable {
  private:
   static constexpr std::uint64_t page_size = 1024;
   static constexpr std::uint64_t numbers = std::uint64_t{1} << 40U;  // of one prefix
-  static constexpr std::size_t first_block_size = 256;
+  static constexpr std::size_t block_size = 256;
 
   struct Page {
     std::size_t count = 0;
@@ -143,15 +143,7 @@ class JobTable {
   std::vector<std::unique_ptr<Page>> spare_pages_;
   std::map<JobId, JobEntry*> others_;
   std::unordered_map<std::string, JobEntry*, TextHash, std::equal_to<>> keys_;  // never iterated
-  struct FreeBlock {
-    std::size_t alignment = alignof(Slot);
-    void operator()(Slot* slots) const noexcept;
-  };
-  using Block = std::unique_ptr<Slot, FreeBlock>;
-
-  std::vector<Block> blocks_;
-  std::size_t next_block_size_ = first_block_size;
-  std::size_t slot_count_ = 0;
+  std::vector<std::unique_ptr<Slot[]>> blocks_;
   std::vector<void*> free_;
 };
 
