@@ -143,8 +143,6 @@ inline void JobEngine::accept(JobEntry& entry) {
   }
   if (journal_.durable()) [[unlikely]]
     return record_accepted(entry);
-  if (entry.extras == nullptr) [[likely]]
-    return make_ready(entry, entry.submitted);
   enter(entry);
 }
 
