@@ -118,7 +118,7 @@ def digest_changes(old_result, new_result):
 def instruction_changes(old_result, new_result, floor=0.02):
     """(core case, new by old) where the count of instructions moved: no noise touches it."""
     old, new = old_result.get("instructions", {}), new_result.get("instructions", {})
-    if old_result["compiler"] != new_result["compiler"]:
+    if old_result.get("compiler") != new_result.get("compiler"):
         return []
     return [(name, new[name] / count) for name, count in old.items()
             if name in new and abs(new[name] / count - 1) > floor]

@@ -33,10 +33,9 @@ def measured(directories, only, pairs):
     return figures
 
 
-def exact(directory, count):
-    """What no noise touches: the digests of schedules, and instructions where callgrind is there."""
+def exact(directory):
+    """What no noise touches: the digests of schedules, and instructions."""
     return {
-        "compiler": "",
         "digests": build.digests(directory / "bench" / "core_report"),
-        "instructions": counts.counted(directory) if count else {},
+        "instructions": counts.counted(directory),
     }
