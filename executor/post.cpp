@@ -111,8 +111,7 @@ void PostBox::close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    left.swap(items_);
-    pending_.store(false, std::memory_order_relaxed);
+    left.swap(items_);  // `pending_` stays: what has ended elsewhere is still to be collected
   }
   for (const Item& item : left) item.call->call(*item.call, Runnable::Disposal::drop);
 }

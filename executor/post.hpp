@@ -97,7 +97,7 @@ class PostBox {
   /// closed with the box: no post can meet a closed one. Throws: std::system_error.
   int wake_descriptor();
 
-  /// No post is taken any more; what is left is dropped.
+  /// No post is taken any more; what is left is dropped. Nudges still come.
   void close();
 
   std::uint64_t next_source() { return ++sources_; }

@@ -138,6 +138,22 @@ TEST_CASE("offload: the executor's end waits for what has begun [threads]", "[th
   CHECK(ended);
 }
 
+TEST_CASE("offload: the executor's end sees what has ended already [threads]", "[threads]") {
+  std::atomic<bool> called = false;
+  {
+    Executor executor(in_virtual_time());
+    const auto note = [&] { called = true; };
+    executor.submit({}, [&]() -> Task<> {
+      co_await offload(note);
+      FAIL("nobody looks for the end");
+    });
+    executor.run_one();
+    while (!called) std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);  // by then the pool has said so
+  }
+  CHECK(called);
+}
+
 TEST_CASE("offload: thousands pass through a few OS threads [threads]", "[threads]") {
   Executor executor(in_virtual_time(3));
   long sum = 0;
