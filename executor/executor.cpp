@@ -5,6 +5,7 @@
 
 #include <bide/executor/blocking_pool.hpp>
 #include <bide/executor/cancel_scope.hpp>
+#include <bide/executor/executor_guest.hpp>
 #include <bide/executor/obligation.hpp>
 
 namespace bide {
@@ -59,6 +60,10 @@ Executor::~Executor() {
   const Entered entered(*this);
   enter_phase(Phase::destroying);
   post_box_->close();
+  for (ExecutorGuest* guest : std::exchange(guests_, {})) {
+    guest->host_ = nullptr;
+    guest->executor_goes();
+  }
   while (QueueNode* node = ready_.pop_any()) {
     auto& next = static_cast<Runnable&>(*node);
     if (next.state == Runnable::State::posted) next.call(next, Runnable::Disposal::drop);
@@ -195,6 +200,22 @@ GreenThread& Executor::admit_with_care(Frame& root, SubmitOptions options) {
 void Executor::enter_phase(Phase phase) {
   phase_ = phase;
   note_room();
+  tell_of_room();
+}
+
+// Who finds no room again asks again, and waits for the next end.
+void Executor::tell_of_room() {
+  for (ExecutorGuest* const guest : guests_) {
+    if (guests_asking_ == 0 || !admits()) return;
+    if (!guest->asks_) continue;
+    guest->asks_ = false;
+    --guests_asking_;
+    try {
+      guest->room_came();
+    } catch (...) {
+      detached_failed(std::current_exception());
+    }
+  }
 }
 
 void Executor::note_room() {

@@ -32,6 +32,7 @@ namespace bide {
 
 class BlockingPool;
 class DeadlineScope;
+class ExecutorGuest;
 class OperationWait;
 class OutsideWork;
 
@@ -217,6 +218,7 @@ class Executor {
  private:
   friend class CancelScope;
   friend class DeadlineScope;
+  friend class ExecutorGuest;
   friend struct GreenThread;
   friend class GroupScope;
   friend class Obligation;
@@ -246,6 +248,7 @@ class Executor {
   Priority inherited_priority() const;
   void enter_phase(Phase phase);
   void note_room();
+  void tell_of_room();
   Urgency* make_urgency(const SubmitOptions& options) const;
   bool post_here(Runnable* call) {
     if (phase_ == Phase::destroying) [[unlikely]]
@@ -360,6 +363,8 @@ class Executor {
   std::size_t errors_thrown_ = 0;           // of those, how many a run has thrown or told of
   AttachedErrors attached_errors_;          // to those that groups threw
   std::vector<ResultSlot*> kept_errors_;    // Handles of ended threads that hold an error nobody has taken
+  std::vector<ExecutorGuest*> guests_;
+  std::size_t guests_asking_ = 0;  // for room
 };
 
 /// Submits to the current executor. See Executor::submit.

@@ -82,10 +82,14 @@ inline void Executor::finish(GreenThread& thread) {
   resumes_at_progress_ = resumes_;
   if (watched == Watched::yes && tracing_) trace(thread, ScheduleDigest::Event::ended);
   if (thread.root().result != nullptr) deliver(thread);
-  if (!thread.ends_plainly()) [[unlikely]]
-    return destroy(thread);
-  threads_.remove(thread);
-  thread.root().handle().destroy();
+  if (thread.ends_plainly()) [[likely]] {
+    threads_.remove(thread);
+    thread.root().handle().destroy();
+  } else {
+    destroy(thread);
+  }
+  if (guests_asking_ != 0) [[unlikely]]
+    tell_of_room();
 }
 
 void Executor::check_progress() const {

@@ -56,12 +56,13 @@ void JobEngine::check_parents(const Job& job, const JobPool& pool) const {
 void JobEngine::link_parents(JobEntry& entry) {
   JobExtras& more = *entry.extras;
   const UnknownParent policy = entry.pool->options.unknown_parent;
+  more.parents.reserve(more.after.size());  // an edge is known at both ends, or at none
   for (const Dependency& dependency : more.after) {
     JobEntry* const parent = find_parent(dependency);
     if (parent == nullptr) {
       if (policy == UnknownParent::wait && !dependency.key.empty()) {
-        awaiting_[dependency.key].push_back(&entry);
         more.awaited.push_back(dependency.key);
+        awaiting_[dependency.key].push_back(&entry);
       } else if (policy == UnknownParent::skip) {
         more.doomed = true;
       }
@@ -79,6 +80,13 @@ void JobEngine::link_awaiting(JobEntry& parent) {
   if (parent.extras->key.empty() || awaiting_.empty()) return;
   const auto found = awaiting_.find(parent.extras->key);
   if (found == awaiting_.end()) return;
+  std::size_t edges = 0;
+  for (const JobEntry* child : found->second) {
+    JobExtras& more = *child->extras;
+    more.parents.reserve(more.parents.size() + more.after.size());
+    edges += more.after.size();
+  }
+  parent.extras->children.reserve(edges);  // from here on no edge is lost for want of memory
   const std::vector<JobEntry*> children = std::move(found->second);
   awaiting_.erase(found);
   for (JobEntry* child : children) {
@@ -92,6 +100,17 @@ void JobEngine::link_awaiting(JobEntry& parent) {
     }
     std::erase(more.awaited, parent.extras->key);
     lift_parents_of(*child);
+  }
+}
+
+/// The opposite, for a job that has not come after all.
+void JobEngine::unlink_children(JobEntry& parent) {
+  for (const auto& [child, on] : std::exchange(parent.extras->children, {})) {
+    std::erase(child->extras->parents, &parent);
+    std::vector<std::string>& awaited = child->extras->awaited;
+    if (std::find(awaited.begin(), awaited.end(), parent.extras->key) != awaited.end()) continue;
+    awaited.push_back(parent.extras->key);
+    awaiting_[parent.extras->key].push_back(child);
   }
 }
 

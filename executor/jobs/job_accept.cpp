@@ -48,6 +48,11 @@ void JobEngine::check_feasible(const Job& job, const JobPool& pool) {
                                                        std::to_string(answer.late_by.count()) + " ns");
 }
 
+void JobEngine::refuse_when_closed() const {
+  if (closed_)
+    throw JobRefused(JobRefused::Reason::closed, "the job scheduler shuts down, or its executor is gone");
+}
+
 void JobEngine::refuse_full(const JobPool& pool, Priority priority) const {
   throw JobRefused(JobRefused::Reason::full, "pool '" + pool.name + "' has no room for a job of class " +
                                                  to_string(priority) + ": " +
@@ -130,11 +135,11 @@ void JobEngine::fill_extras(JobEntry& entry, Job& job) {
 }
 
 /// From here on the job is in the table, counts for bounds, and has edges; it moves when the store has it.
+/// Requires: the entry is held, since it may end at once.
 inline void JobEngine::accept(JobEntry& entry) {
   table_.add(entry);
   entry.pool->add_waiting(entry);
   ++waiting_count_;
-  entry.pool->statistics.submitted(entry.own_priority, entry.submitted);
   if (entry.extras != nullptr) {
     if (!entry.extras->key.empty()) table_.add_key(entry.extras->key, entry);
     link_parents(entry);
@@ -144,6 +149,28 @@ inline void JobEngine::accept(JobEntry& entry) {
   if (journal_.durable()) [[unlikely]]
     return record_accepted(entry);
   enter(entry);
+}
+
+void JobEngine::give_back_job(JobEntry& entry, Job& job) noexcept {
+  job.work = std::move(entry.work);
+  if (entry.extras == nullptr) return;
+  JobExtras& more = *entry.extras;
+  job.payload = std::move(more.payload);
+  job.key = std::move(more.key);
+  job.tenant = std::move(more.tenant);
+  job.labels = std::move(more.labels);
+  job.after = std::move(more.after);
+}
+
+/// What accept has done before it found no memory.
+void JobEngine::take_back(JobEntry& entry) noexcept {
+  if (!entry.known || !entry.waits()) return;
+  drop_waiting(entry);
+  if (entry.extras != nullptr) {
+    unlink_children(entry);
+    table_.forget_key(entry.extras->key, entry);
+  }
+  table_.forget(entry);
 }
 
 void JobEngine::record_accepted(JobEntry& entry) {
@@ -159,19 +186,20 @@ void JobEngine::record_accepted(JobEntry& entry) {
 
 JobEngine::Placed JobEngine::submit(SubmitJob& wait) {
   executor();
+  refuse_when_closed();
   if (journal_.durable() && !restored_) restore();
   return place(wait.job_, &wait, wait.entry_);
 }
 
-JobEntry& JobEngine::submit_occurrence(Job job) {
+JobHandle JobEngine::submit_occurrence(Job job) {
   JobEntry* entry = nullptr;
   place(job, nullptr, entry);
-  return *entry;
+  return JobHandle(*entry, JobHandle::Held());
 }
 
 JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed) {
   rethrow_store_error();
-  if (closed_) throw JobRefused(JobRefused::Reason::closed, "the job scheduler shuts down");
+  refuse_when_closed();
   JobPool& pool = pool_for(job.pool);
   check(job);
   JobEntry* entry = same_key(job);
@@ -190,11 +218,21 @@ JobEngine::Placed JobEngine::place(Job& job, SubmitJob* wait, JobEntry*& placed)
       if (!make_room(pool, job.priority)) refuse_full(pool, job.priority);
     }
     entry = &make_entry(job, pool, now());
-    accept(*entry);
+    hold(*entry);
+    try {
+      accept(*entry);
+    } catch (...) {
+      take_back(*entry);
+      give_back_job(*entry, job);
+      let_go(*entry);
+      throw;
+    }
+    pool.statistics.submitted(entry->own_priority, entry->submitted);
+  } else {
+    hold(*entry);
   }
   placed = entry;
   if (wait == nullptr) return Placed::now;
-  hold(*entry);
   if (entry->store != JobEntry::Store::writing || !entry->waits()) return Placed::now;
   journal_.tell(*wait);
   return Placed::waits;

@@ -88,6 +88,10 @@ void JobEngine::dispatch(JobPool& pool) {
   const Instant at = now();
   if (pool.autoscaler) autoscale(pool, at);
   while (!stopped_ && pool.free_workers() > 0) {
+    if (executor_->size() >= executor_->capacity()) [[unlikely]] {
+      ask_for_room();
+      break;
+    }
     JobEntry* entry = next_due_start(pool);
     if (entry != nullptr) {
       note_decision(pool, *entry, DecisionRule::fixed_start, at);
@@ -100,10 +104,11 @@ void JobEngine::dispatch(JobPool& pool) {
     if (journal_.durable()) {
       journal_.tell(*entry);
     } else if (!start_thread(*entry)) {
+      undo_start(*entry);
       break;
     }
   }
-  room_came(pool);
+  serve_after_dispatch(pool);
 }
 
 JobEntry* JobEngine::first_that_may_start(JobPool& pool) {
@@ -196,23 +201,26 @@ void JobEngine::record_start(JobEntry& entry, Instant now) {
   entry.store = JobEntry::Store::writing;
 }
 
+/// False: the executor takes no thread now, and has been asked for room.
 bool JobEngine::start_thread(JobEntry& entry) {
   SubmitOptions options{.name = entry.kind->name.c_str(), .priority = entry.priority};
   if (entry.has_deadline()) {
     options.deadline = entry.deadline;
     options.duration_hint = entry.estimate;
   }
-  Task<> task = attempt(Attempt(*this, entry));
-  const std::optional<Handle<void>> handle = executor().try_submit(task, options);
-  if (!handle) {
-    undo_start(entry);
-    return false;
+  {
+    Task<> task = attempt(Attempt(*this, entry));
+    if (const std::optional<Handle<void>> handle = executor().try_submit(task, options)) {
+      entry.thread_id = handle->id();
+      return true;
+    }
   }
-  entry.thread_id = handle->id();
-  return true;
+  entry.status = JobStatus::running;  // the task has gone, and with it a claim that took itself for cancelled
+  ask_for_room();
+  return false;
 }
 
-/// The executor has no room for another thread: it waits again, where it was.
+/// It waits again, where it was.
 void JobEngine::undo_start(JobEntry& entry) {
   JobPool& pool = *entry.pool;
   give_back_resources(entry);
@@ -228,7 +236,9 @@ void JobEngine::undo_start(JobEntry& entry) {
 Task<> JobEngine::attempt(Attempt held) {
   JobEngine& engine = held.engine();
   JobEntry& entry = held.entry();
-  JobWork& work = entry.work ? entry.work : entry.kind->handler;
+  // The kind may get another handler while this one works.
+  const std::shared_ptr<JobWork> handler = entry.work ? nullptr : entry.kind->handler;
+  JobWork& work = handler == nullptr ? entry.work : *handler;
   JobContext context(entry.id, entry.attempts,
                      entry.has_deadline() ? std::optional<Instant>(entry.deadline) : std::nullopt,
                      entry.payload());

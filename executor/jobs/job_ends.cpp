@@ -83,7 +83,7 @@ void JobEngine::retry(JobEntry& entry) {
 
 void JobEngine::settle(JobEntry& entry) {
   entry.status = entry.decided;
-  entry.ended = time_of_end();
+  entry.ended = now();
   entry.pool->statistics.ended(entry.own_priority, entry.status,
                                entry.has_deadline() ? &entry.deadline : nullptr, entry.ended);
   if (entry.status != JobStatus::dead_lettered) entry.work.clear();
@@ -118,11 +118,11 @@ bool JobEngine::cancel(JobEntry& entry) {
 }
 
 void JobEngine::end_waiting(JobEntry& entry, JobStatus status, std::string why) {
-  drop_waiting(entry);
   if (status == JobStatus::failed)
     entry.outcome = JobOutcome::failure(std::move(why));
   else
     entry.outcome = JobOutcome::cancelled(std::move(why));
+  drop_waiting(entry);
   keep_end(entry, status);
 }
 
@@ -199,7 +199,7 @@ bool JobEngine::resubmit(JobId id) {
   JobEntry* const entry = table_.find(id);
   if (entry == nullptr || entry->status != JobStatus::dead_lettered) return false;
   rethrow_store_error();
-  if (closed_) throw JobRefused(JobRefused::Reason::closed, "the job scheduler shuts down");
+  refuse_when_closed();
   if (!room_for(*entry->pool, entry->own_priority)) refuse_full(*entry->pool, entry->own_priority);
   dead_letters_.remove(*entry);
   entry->failed_attempts = 0;

@@ -39,7 +39,9 @@ JobEngine::~JobEngine() {
 }
 
 void JobEngine::find_executor() {
-  executor_ = &Executor::current();
+  Executor& found = Executor::current();
+  attach(found);
+  executor_ = &found;
   if (epoch_) return;
   epoch_ = 0;
   if (executor_->options().time != TimeMode::real_time) return;
@@ -108,6 +110,7 @@ void JobEngine::abandon() {
   closed_ = stopped_ = abandoned_ = true;
   recurrences_.clear();
   for (std::unique_ptr<JobPool>& pool : pools_) {
+    serve_submitters(*pool);
     if (pool->scale_timer != nullptr) pool->scale_timer->clear();
     for (JobEntry* entry = pool->running.first(); entry != nullptr; entry = entry->next) {
       entry->cancel_requested = true;
@@ -122,10 +125,14 @@ void JobEngine::abandon() {
 
 void JobEngine::alarm_set() {
   ++alarms_;
-  if (keeper_lives_) return;
+  if (!keeper_lives_) keep_running_for_alarms();
+}
+
+void JobEngine::keep_running_for_alarms() {
   Task<> keeper = keep_running();
   keeper_lives_ =
       executor().try_submit(keeper, {.name = "jobs to come", .priority = Priority::normal}).has_value();
+  if (!keeper_lives_) ask_for_room();
 }
 
 void JobEngine::alarm_cleared() noexcept {
@@ -180,6 +187,20 @@ void JobEngine::resource_changed(JobResource& resource) noexcept {
     entry->pool->queue.push(*entry);
     want_dispatch(*entry->pool);
   }
+}
+
+// ---- the executor as its host
+
+void JobEngine::room_came() {
+  for (JobEntry* entry : std::exchange(without_thread_, {})) start_kept(*entry);
+  if (alarms_ != 0 && !keeper_lives_) keep_running_for_alarms();
+  journal_.go_on();
+  for (const std::unique_ptr<JobPool>& pool : pools_) want_dispatch(*pool);
+}
+
+void JobEngine::executor_goes() noexcept {
+  latest_ = executor_->now();
+  executor_gone_ = closed_ = stopped_ = abandoned_ = true;
 }
 
 // ---- autoscaling

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <bide/executor/executor_guest.hpp>
 #include <bide/executor/jobs/decision_ring.hpp>
 #include <bide/executor/jobs/job_entry.hpp>
 #include <bide/executor/jobs/job_journal.hpp>
@@ -38,7 +39,7 @@ namespace bide {
 /// 1. A live job is waiting in its pool or running in it, as JobEntry::waits() says.
 /// 2. While a job with a store has `store != idle`, nobody but the journal moves it on.
 /// 3. Nothing that the caller can see changes before what can throw has been done.
-class JobEngine {
+class JobEngine final : private ExecutorGuest {
  public:
   explicit JobEngine(JobSchedulerOptions options);
   ~JobEngine();
@@ -69,10 +70,11 @@ class JobEngine {
   Placed await_kept(AwaitKept& wait);
   std::optional<Lease> renew(JobId id, std::uint32_t attempt, Duration ttl);
   static void fill_lease(Lease& lease, const JobEntry& entry);
+  bool held(const JobEntry& entry, std::uint32_t attempt) const;
   void withdraw(SchedulerWait& wait) noexcept;
 
   // ---- handles
-  JobHandle handle_for(JobEntry& entry) { return JobHandle(entry); }
+  static JobHandle handle_for(JobEntry& entry) { return JobHandle(entry); }
   void hold(JobEntry& entry) {
     ++entry.references;
     hold();
@@ -88,8 +90,8 @@ class JobEngine {
   JobTable& table() { return table_; }
   Feasibility feasibility(const Job& job);
   JobSummary summary_of(const JobEntry& entry) const;
-  std::vector<JobSummary> list(const JobFilter& filter) const;
-  std::vector<const JobEntry*> listed(const JobFilter& filter) const;
+  std::vector<JobSummary> list(const JobFilter& filter);
+  std::vector<const JobEntry*> listed(const JobFilter& filter);
   std::vector<JobSummary> dead_letters() const;
   bool resubmit(JobId id);
   std::vector<JobSummary> drain_dead_letters();
@@ -106,9 +108,10 @@ class JobEngine {
   // ---- recurrences
   Recurrences& recurrences() { return recurrences_; }
   /// Throws: as submit, but never waits for room.
-  JobEntry& submit_occurrence(Job job);
+  JobHandle submit_occurrence(Job job);
   /// Throws: std::invalid_argument for a template that submit would throw it for.
   void check_template(const Job& job);
+  void refuse_when_closed() const;
   void keep_recurrence(JobRecord record) {
     if (journal_.durable() && !abandoned_) journal_.add(std::move(record));
   }
@@ -130,25 +133,29 @@ class JobEngine {
   }
   void wake(SchedulerWait& wait);
   void fail(SchedulerWait& wait, std::exception_ptr error);
+  /// That of the first use. Requires: it has not gone.
   Executor& executor() {
     if (executor_ == nullptr) [[unlikely]]
       find_executor();
     return *executor_;
   }
-  Instant now() { return latest_ = executor().now(); }
-  /// As `now`, also for a scheduler that is destroyed after its executor: then the latest that it has seen.
-  Instant time_of_end() {
-    if (abandoned_ && running.executor != executor_) [[unlikely]]
-      return latest_;
-    return now();
+  /// The latest that was seen, where the executor has gone.
+  Instant now() {
+    if (!executor_gone_) [[likely]]
+      latest_ = executor().now();
+    return latest_;
   }
-  void notice_quiet() { quiet_.set(); }
+  using ExecutorGuest::ask_for_room;
+  void journal_rests();
 
  private:
   class Attempt;
   class DispatchCall;
 
   void find_executor();
+  void room_came() override;
+  void executor_goes() noexcept override;
+  void keep_running_for_alarms();
 
   // accepting
   JobPool& pool_for(std::string_view name) {
@@ -175,6 +182,8 @@ class JobEngine {
     kinds_.let_go(kind);
   }
   void accept(JobEntry& entry);
+  void take_back(JobEntry& entry) noexcept;
+  static void give_back_job(JobEntry& entry, Job& job) noexcept;
   void record_accepted(JobEntry& entry);
   void fill_extras(JobEntry& entry, Job& job);
   static Instant deadline_of(const Job& job, Instant now) {
@@ -193,7 +202,7 @@ class JobEngine {
   void start_is_due(JobEntry& entry);
   void start_was_missed(JobEntry& entry);
   void serve_submitters(JobPool& pool);
-  void room_came(JobPool& pool) {
+  void serve_after_dispatch(JobPool& pool) {
     if (submitter_count_ != 0) serve_all_submitters(pool);
   }
   void serve_all_submitters(JobPool& first);
@@ -207,6 +216,7 @@ class JobEngine {
   void refuse_cycle(const Job& job) const;
   static bool satisfied(Dependency::On on, JobStatus end);
   void unlink_parents(JobEntry& entry);
+  void unlink_children(JobEntry& parent);
   void parent_ended(JobEntry& parent);
   void lift_parents_of(JobEntry& entry);
   bool rank_again(JobEntry& entry);
@@ -239,6 +249,7 @@ class JobEngine {
   Task<> attempt(Attempt held);
   void record_start(JobEntry& entry, Instant now);
   void undo_start(JobEntry& entry);
+  void start_kept(JobEntry& entry);
 
   // ends
   void attempt_ended(JobEntry& entry, JobOutcome&& outcome);
@@ -284,6 +295,7 @@ class JobEngine {
   bool busy() const;
   bool draining() const;
   void end_what_is_left();
+  void end_left(JobEntry& entry);
   void take_back_lease(JobEntry& entry);
 
   JobSchedulerOptions options_;
@@ -291,7 +303,8 @@ class JobEngine {
   std::size_t users_ = 1;
   bool closed_ = false;     // takes no more jobs
   bool stopped_ = false;    // dispatches nothing
-  bool abandoned_ = false;  // the scheduler is gone
+  bool abandoned_ = false;  // the scheduler is gone, or its executor
+  bool executor_gone_ = false;
   bool restored_ = false;
   bool dispatch_posted_ = false;
   bool telling_ = false;  // tell_dependents is on the stack
@@ -315,6 +328,8 @@ class JobEngine {
       awaiting_;  // by key, of jobs that are yet to come
   std::vector<JobPool*> to_dispatch_;
   std::vector<JobEntry*> ended_;  // their dependents have not been told yet
+  std::vector<JobEntry*>
+      without_thread_;  // attempts that the store knows of, while the executor takes no threads
   JobList retained_;
   JobList dead_letters_;
   DecisionRing decisions_;

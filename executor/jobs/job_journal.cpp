@@ -9,20 +9,46 @@
 
 namespace bide {
 
+/// The thread that writes, from its submit on, also when it is destroyed before it ran.
+class JobJournal::Writing {
+ public:
+  explicit Writing(JobJournal& journal) : journal_(&journal) {
+    journal_->engine_.hold();
+    journal_->writing_ = true;
+  }
+  Writing(Writing&& other) noexcept : journal_(std::exchange(other.journal_, nullptr)) {}
+  Writing& operator=(Writing&&) = delete;
+  ~Writing() {
+    if (journal_ == nullptr) return;
+    journal_->writing_ = false;
+    journal_->engine_.journal_rests();
+    journal_->engine_.let_go();
+  }
+
+ private:
+  JobJournal* journal_;
+};
+
 void JobJournal::add(JobRecord record) {
   if (error_ != nullptr) return;
   records_.push_back(std::move(record));
-  if (writing_) return;
-  Task<> task = write_all();
-  // An executor that stops takes no threads: what it did not keep is done again by the next process.
-  writing_ = engine_.executor()
-                 .try_submit(task, {.name = "writes jobs to their store", .priority = Priority::critical})
-                 .has_value();
-  if (writing_) engine_.hold();
+  try {
+    go_on();
+  } catch (...) {
+    records_.pop_back();
+    throw;
+  }
+}
+
+void JobJournal::go_on() {
+  if (writing_ || records_.empty()) return;
+  Task<> task = write_all(Writing(*this));
+  const SubmitOptions options{.name = "writes jobs to their store", .priority = Priority::critical};
+  if (!engine_.executor().try_submit(task, options)) engine_.ask_for_room();
 }
 
 bool JobJournal::tell_when_kept(SchedulerWait& wait) {
-  if (!writing_ || (records_.empty() && in_flight_.empty())) return false;
+  if (records_.empty() && in_flight_.empty()) return false;
   (records_.empty() ? words_in_flight_ : words_).push_back({nullptr, &wait});
   return true;
 }
@@ -33,20 +59,7 @@ void JobJournal::forget(const SchedulerWait& wait) noexcept {
       if (word.wait == &wait) word.wait = nullptr;
 }
 
-Task<> JobJournal::write_all() {
-  class Writing {
-   public:
-    explicit Writing(JobJournal& journal) : journal_(journal) {}
-    ~Writing() {
-      journal_.writing_ = false;
-      journal_.engine_.notice_quiet();
-      journal_.engine_.let_go();
-    }
-
-   private:
-    JobJournal& journal_;
-  };
-  const Writing writing(*this);
+Task<> JobJournal::write_all(Writing) {
   while (!records_.empty() && error_ == nullptr) co_await shielded(write_batch());
 }
 

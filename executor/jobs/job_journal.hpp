@@ -21,7 +21,10 @@ class JobJournal {
   JobJournal(JobEngine& engine, JobStore* store) : engine_(engine), store_(store) {}
 
   bool durable() const { return store_ != nullptr; }
+  /// Throws: std::bad_alloc, and nothing was added.
   void add(JobRecord record);
+  /// Begins to write, if it has not and there is something. Without room for a thread: asks the engine to come again.
+  void go_on();
   /// JobEngine::kept(entry).
   void tell(JobEntry& entry) { words_.push_back({&entry, nullptr}); }
   /// Wakes it. In order with the entries told.
@@ -29,7 +32,7 @@ class JobJournal {
   /// Wakes it when all is kept that was added so far. Returns: false, it is.
   bool tell_when_kept(SchedulerWait& wait);
   void forget(const SchedulerWait& wait) noexcept;
-  bool idle() const { return !writing_; }
+  bool idle() const { return !writing_ && records_.empty(); }
   /// What the store threw. Nothing is written from then on.
   const std::exception_ptr& error() const { return error_; }
 
@@ -39,7 +42,9 @@ class JobJournal {
     SchedulerWait* wait;
   };
 
-  Task<> write_all();
+  class Writing;
+
+  Task<> write_all(Writing writing);
   Task<> write_batch();
   void pass_on();
   void give_up();

@@ -6,7 +6,7 @@ namespace bide {
 
 void JobKinds::handle(std::string_view name, JobWork work) {
   JobKind& kind = use(name);
-  kind.handler = std::move(work);
+  kind.handler = work ? std::make_shared<JobWork>(std::move(work)) : nullptr;
   let_go(kind);
 }
 

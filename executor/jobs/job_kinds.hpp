@@ -14,7 +14,7 @@ namespace bide {
 /// Jobs of one name: what does them when they bring no work of their own.
 struct JobKind {
   std::string name;
-  JobWork handler;
+  std::shared_ptr<JobWork> handler;  // shared with the attempts under way
   std::size_t users = 0;
 };
 

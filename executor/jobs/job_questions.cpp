@@ -37,13 +37,13 @@ JobSummary JobEngine::summary_of(const JobEntry& entry) const {
   return summary;
 }
 
-std::vector<JobSummary> JobEngine::list(const JobFilter& filter) const {
+std::vector<JobSummary> JobEngine::list(const JobFilter& filter) {
   std::vector<JobSummary> found;
   for (const JobEntry* entry : listed(filter)) found.push_back(summary_of(*entry));
   return found;
 }
 
-std::vector<const JobEntry*> JobEngine::listed(const JobFilter& filter) const {
+std::vector<const JobEntry*> JobEngine::listed(const JobFilter& filter) {
   using Order = JobFilter::Order;
   std::vector<const JobEntry*> found;
   if (filter.limit == 0 || filter.after == std::numeric_limits<JobId>::max()) return found;
@@ -58,7 +58,7 @@ std::vector<const JobEntry*> JobEngine::listed(const JobFilter& filter) const {
     return filter.order != Order::id || found.size() < filter.limit;
   });
   if (filter.order == Order::id || found.empty()) return found;
-  const std::chrono::nanoseconds now = executor_->now().time_since_epoch();
+  const std::chrono::nanoseconds now = this->now().time_since_epoch();
   const auto goes_first = [&](const JobEntry* left, const JobEntry* right) {
     if (filter.order == Order::urgency)
       return goes_before(rank_of(*left, now, Aging::on), rank_of(*right, now, Aging::on));
@@ -98,7 +98,7 @@ std::string JobEngine::metrics() {
 
 std::vector<PoolState> JobEngine::pool_states() {
   std::vector<PoolState> states;
-  const Instant at = executor_ == nullptr ? Instant() : executor_->now();
+  const Instant at = executor_ == nullptr ? Instant() : now();
   for (const std::unique_ptr<JobPool>& pool : pools_) states.push_back(pool->state(at));
   return states;
 }

@@ -116,15 +116,23 @@ void JobEngine::kept(JobEntry& entry) {
   const bool finished = entry.store == JobEntry::Store::finished;
   entry.store = JobEntry::Store::idle;
   if (finished) return finish_end(entry);
+  if (abandoned_) return end_left(entry);
   if (entry.status != JobStatus::running) return enter(entry);
   if (entry.leased()) {
     if (entry.due_at <= now()) return alarm_due(entry);
     if (entry.due_at != Instant::max()) entry.set_alarm(executor(), entry.due_at);
-  } else if (entry.cancel_requested || stopped_) {
+  } else {
+    start_kept(entry);
+  }
+}
+
+/// The store knows of the attempt: without room for its thread it counts as running, and begins later.
+void JobEngine::start_kept(JobEntry& entry) {
+  if (entry.cancel_requested || stopped_) {
     entry.cancel_requested = true;
     attempt_ended(entry, JobOutcome::cancelled("cancelled"));
   } else if (!start_thread(entry)) {
-    want_dispatch(*entry.pool);
+    without_thread_.push_back(&entry);
   }
 }
 

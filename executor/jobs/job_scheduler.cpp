@@ -99,6 +99,7 @@ bool JobEngine::draining() const {
 }
 
 Task<> JobEngine::shut_down(JobScheduler::Shutdown how) {
+  if (abandoned_) co_return;
   closed_ = true;
   recurrences_.clear();
   for (std::unique_ptr<JobPool>& pool : pools_) serve_submitters(*pool);
@@ -118,9 +119,10 @@ Task<> JobEngine::shut_down(JobScheduler::Shutdown how) {
   end_what_is_left();
 }
 
-/// With a store only here: there it stays, for the next process.
+/// But for those that the journal has a word for, while it writes: they end when that comes.
 void JobEngine::end_what_is_left() {
   abandoned_ = true;
+  without_thread_.clear();
   std::vector<JobId> live;
   table_.for_each(0, [&](JobEntry& entry) {
     if (is_live(entry.status)) live.push_back(entry.id);
@@ -129,16 +131,29 @@ void JobEngine::end_what_is_left() {
   for (const JobId id : live) {
     JobEntry* const entry = table_.find(id);
     if (entry == nullptr || is_ended(entry->status) || entry->in_thread) continue;
-    entry->decided = JobStatus::cancelled;
-    if (entry->waits())
-      drop_waiting(*entry);
-    else if (entry->leased())
-      take_back_lease(*entry);
-    entry->outcome =
-        JobOutcome::cancelled(journal_.durable() ? "the scheduler has shut down; the store has the job"
-                                                 : "the scheduler has shut down");
-    finish_end(*entry);
+    if (entry->store != JobEntry::Store::idle && !journal_.idle() && !executor_gone_) continue;
+    end_left(*entry);
   }
+}
+
+/// With a store only here: there it stays, for the next process.
+void JobEngine::end_left(JobEntry& entry) {
+  entry.decided = JobStatus::cancelled;
+  if (entry.waits())
+    drop_waiting(entry);
+  else if (entry.leased())
+    take_back_lease(entry);
+  entry.outcome =
+      JobOutcome::cancelled(journal_.durable() ? "the scheduler has shut down; the store has the job"
+                                               : "the scheduler has shut down");
+  finish_end(entry);
+}
+
+/// What was written has been told to all who waited for it, unless the executor goes.
+void JobEngine::journal_rests() {
+  quiet_.set();
+  if (!abandoned_) return;
+  end_what_is_left();
 }
 
 }  // namespace bide

@@ -71,7 +71,9 @@ struct JobSchedulerOptions {
 ///          record is. After a restart every accepted job that had not ended is queued again in its old order. An attempt
 ///          that was under way runs again, with a higher number: at least once. A store that fails stops the
 ///          scheduler: nothing more is dispatched, and every call that needs the store throws what the store threw.
-/// Ends:    `shut_down`, or the destructor, which cancels what is live and waits for nothing.
+///          An executor that has no room for another thread is waited for.
+/// Ends:    `shut_down`, or the destructor, which cancels what is live and waits for nothing. When its executor goes first,
+///          nothing runs any more, submits are refused, and questions are answered as of then.
 class JobScheduler {
  public:
   explicit JobScheduler(JobSchedulerOptions options = {});
@@ -91,6 +93,7 @@ class JobScheduler {
   /// Starts full. A job that asks for more than `burst` at once is refused.
   void add_token_bucket(std::string name, Rate rate, std::uint64_t burst);
   /// What does jobs of this kind that bring a payload and no work: `function(JobContext&)` returns Task<JobOutcome>.
+  /// Given again, it does the attempts that begin from then on.
   void handle(std::string kind, JobWork work);
   /// With a store: loads it and queues what had not ended. Called by the first submit or lease otherwise; handlers and
   /// pools are added before. Within a run. Blocks. Throws: what the store throws.
@@ -153,7 +156,7 @@ class JobScheduler {
 
   /// From now on; the name is its key. Within a run. With a store it goes on after a restart, from where it was.
   /// Throws: std::invalid_argument, the name is taken, cron or zone are wrong, or `submit` would throw it for the job;
-  ///         what the store throws.
+  ///         JobRefused, the scheduler shuts down; what the store throws.
   void every(Recurring recurring);
   /// Jobs that were submitted stay. Returns: false, no such name.
   bool stop_recurring(std::string_view name);

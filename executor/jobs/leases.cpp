@@ -19,7 +19,7 @@ void JobEngine::fill_lease(Lease& lease, const JobEntry& entry) {
 JobEngine::Placed JobEngine::lease(TakeLease& wait) {
   executor();
   rethrow_store_error();
-  if (journal_.durable() && !restored_) restore();
+  if (!stopped_ && journal_.durable() && !restored_) restore();
   JobPool& pool = pool_for(wait.pool_);
   if (stopped_) return Placed::now;
   const Instant at = now();
@@ -34,7 +34,7 @@ JobEngine::Placed JobEngine::lease(TakeLease& wait) {
   entry->is_leased = true;
   entry->due_at = add_saturating(at, std::max(wait.ttl_, Duration(1)));
   wait.entry_ = entry;
-  room_came(pool);
+  serve_after_dispatch(pool);
   if (journal_.durable()) [[unlikely]] {
     hold(*entry);
     wait.holds_entry_ = true;
@@ -55,7 +55,7 @@ JobEngine::Placed JobEngine::report(ReportLease& wait) {
     return Placed::now;
   }
   entry->prefetch();
-  if (!entry->leased() || entry->attempts != wait.attempt_ || entry->store != JobEntry::Store::idle) {
+  if (!held(*entry, wait.attempt_)) {
     wait.answer_ = Reported::stale;
     return Placed::now;
   }
@@ -63,6 +63,11 @@ JobEngine::Placed JobEngine::report(ReportLease& wait) {
   if (!journal_.durable()) return Placed::now;
   journal_.tell(wait);
   return Placed::waits;
+}
+
+/// Who was given this attempt may report and renew; while the store writes, nobody has been given it yet, or it has ended.
+bool JobEngine::held(const JobEntry& entry, std::uint32_t attempt) const {
+  return entry.leased() && entry.attempts == attempt && entry.store == JobEntry::Store::idle && !abandoned_;
 }
 
 /// Its holder is told with the next word of it: `stale`.
@@ -75,7 +80,7 @@ void JobEngine::take_back_lease(JobEntry& entry) {
 
 std::optional<Lease> JobEngine::renew(JobId id, std::uint32_t attempt, Duration ttl) {
   JobEntry* const entry = table_.find(id);
-  if (entry == nullptr || !entry->leased() || entry->attempts != attempt) return std::nullopt;
+  if (entry == nullptr || !held(*entry, attempt)) return std::nullopt;
   entry->clear_alarm();
   entry->due_at = add_saturating(now(), std::max(ttl, Duration(1)));
   if (entry->due_at != Instant::max()) entry->set_alarm(executor(), entry->due_at);

@@ -164,7 +164,7 @@ class Recurrences::Series final : private TimedCall {
       if (recurring_.overlap == Recurring::Overlap::queue)
         job.after.emplace_back(latest_->id(), Dependency::On::completion);
     }
-    latest_ = engine_.handle_for(engine_.submit_occurrence(std::move(job)));
+    latest_ = engine_.submit_occurrence(std::move(job));
     return true;
   }
 
@@ -181,6 +181,8 @@ Recurrences::Recurrences(JobEngine& engine) : engine_(engine) {}
 Recurrences::~Recurrences() = default;
 
 void Recurrences::add(Recurring recurring) {
+  engine_.executor();
+  engine_.refuse_when_closed();
   engine_.restore();
   engine_.rethrow_store_error();
   if (series_.find(recurring.name) != series_.end())

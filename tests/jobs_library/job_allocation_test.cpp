@@ -167,6 +167,65 @@ TEST_CASE("JobScheduler: a submit that gets no memory leaves the job with the ca
   CHECK(scheduler.pools().front().waiting == 21);
 }
 
+/// The same for a job with a key, which one waits for and which waits for one.
+Task<> submit_linked_without_memory(JobScheduler& scheduler, std::size_t* failures, bool* left_all,
+                                    std::vector<std::string>* order) {
+  const auto note = [order](std::string name) {
+    return JobWork([order, name](JobContext&) -> Task<JobOutcome> {
+      order->push_back(name);
+      co_return JobOutcome::success();
+    });
+  };
+  const std::string parent_key = "the parent's key, which is longer than a string holds in itself";
+  const std::string key = "the key of the one in between, which is longer than a string holds in itself";
+  Job parent;
+  parent.work = note("parent");
+  parent.key = parent_key;
+  co_await scheduler.submit(std::move(parent));
+  Job child;
+  child.work = note("child");
+  child.after.emplace_back(key);
+  child.after.emplace_back(parent_key);
+  const JobHandle last = co_await scheduler.submit(std::move(child));
+  for (std::size_t number = 1;; ++number) {
+    Job job;
+    job.work = note("between");
+    job.key = key;
+    job.priority = Priority::high;
+    job.deadline_in = std::chrono::seconds(1);
+    job.after.emplace_back(parent_key);
+    bool failed = false;
+    {
+      const test::allocations::Failing failing(number, test::allocations::Failing::Which::one);
+      try {
+        co_await scheduler.submit(std::move(job));
+      } catch (const std::bad_alloc&) {
+        failed = true;
+      }
+    }
+    if (!failed) break;
+    ++*failures;
+    *left_all = *left_all && job.key == key && job.work && job.after.size() == 1 &&
+                scheduler.list().size() == 2 && !scheduler.find(key) && scheduler.pools()[0].waiting == 2;
+  }
+  scheduler.resize_pool("default", 1);
+  co_await last;
+}
+
+TEST_CASE("JobScheduler: a submit that gets no memory leaves edges as they were") {
+  Executor executor({.time = TimeMode::virtual_time});
+  JobScheduler scheduler;
+  scheduler.add_pool("default", {.workers = 0, .unknown_parent = UnknownParent::wait});
+  std::size_t failures = 0;
+  bool left_all = true;
+  std::vector<std::string> order;
+  executor.submit(submit_linked_without_memory(scheduler, &failures, &left_all, &order));
+  executor.run();
+  CHECK(failures >= 6);
+  CHECK(left_all);
+  CHECK(order == std::vector<std::string>{"parent", "between", "child"});
+}
+
 // ---- what is left of kinds that never come again
 
 std::string name_of(std::size_t number) { return "a kind of a name of its own, " + std::to_string(number); }

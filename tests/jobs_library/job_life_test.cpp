@@ -333,8 +333,7 @@ Task<> leave_live(JobScheduler& scheduler, std::vector<JobHandle>* handles) {
 
 }  // namespace
 
-TEST_CASE(
-    "JobScheduler: one that outlives its executor ends what is live, at the latest time that it has seen") {
+TEST_CASE("JobScheduler: one that outlives its executor ends what is live, at the time at which that went") {
   std::vector<JobHandle> handles;
   {
     auto executor = std::make_unique<Executor>(ExecutorOptions{.time = TimeMode::virtual_time});
@@ -347,6 +346,65 @@ TEST_CASE(
   }
   for (const JobHandle& handle : handles) {
     CHECK(handle.status() == JobStatus::cancelled);
-    CHECK(handle.result()->ended == Instant(2s));
+    CHECK(handle.result()->ended == Instant(3s));
   }
+}
+
+namespace {
+
+Task<> ends_at_once(JobScheduler& scheduler, std::vector<JobResult>* results) {
+  Job doomed(takes, Duration(1s));
+  doomed.after.emplace_back("who never came");
+  const JobHandle handle = co_await scheduler.submit(std::move(doomed));
+  results->push_back(co_await handle);
+  Job late(takes, Duration(1s));
+  late.start = FixedStart{.at = Instant(1s), .tolerance = Duration(), .missed = FixedStart::Missed::skip};
+  co_await Sleep(2s);
+  const JobHandle missed = co_await scheduler.submit(std::move(late));
+  results->push_back(co_await missed);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "JobScheduler: a job that ends within its submit is there for its handle, though ends are not retained") {
+  std::vector<JobResult> results;
+  in_virtual_time([&](JobScheduler& scheduler) { return ends_at_once(scheduler, &results); }, {.retained = 0},
+                  {.unknown_parent = UnknownParent::skip});
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].status == JobStatus::skipped);
+  CHECK(results[1].status == JobStatus::missed);
+}
+
+namespace {
+
+Task<> new_handler(JobScheduler& scheduler, std::vector<std::string>* seen) {
+  const auto handler = [seen](std::string name) {
+    return JobWork([seen, name](JobContext&) -> Task<JobOutcome> {
+      co_await Sleep(2s);
+      seen->push_back(name);
+      co_return JobOutcome::success();
+    });
+  };
+  JobWork first = handler("a first one, of a name longer than a string holds in itself");
+  scheduler.handle("handled", std::move(first));
+  Job job;
+  job.kind = "handled";
+  const JobHandle running = co_await scheduler.submit(job);
+  const JobHandle waiting = co_await scheduler.submit(job);
+  co_await Sleep(1s);
+  JobWork second = handler("second");
+  scheduler.handle("handled", std::move(second));
+  co_await running;
+  co_await waiting;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "JobScheduler: another handler does the attempts that begin from then on; what runs keeps its own") {
+  std::vector<std::string> seen;
+  in_virtual_time([&](JobScheduler& scheduler) { return new_handler(scheduler, &seen); });
+  CHECK(seen ==
+        std::vector<std::string>{"a first one, of a name longer than a string holds in itself", "second"});
 }

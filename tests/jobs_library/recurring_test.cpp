@@ -202,3 +202,24 @@ TEST_CASE("Recurring: what the store could not keep is told to who waits for it"
   process(store, 0s, 5s, [&](JobScheduler& scheduler) { return keep_on_a_full_disk(scheduler, &seen); });
   CHECK(seen == Timeline{"the disk is full"});
 }
+
+namespace {
+
+Task<> begin_after_the_end(JobScheduler& scheduler, bool* refused) {
+  co_await scheduler.shut_down();
+  try {
+    scheduler.every(noting("1", 10s));
+  } catch (const JobRefused& error) {
+    *refused = error.reason() == JobRefused::Reason::closed;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Recurring: nothing begins after a shut down, and no run waits for it") {
+  MemoryStore store;
+  bool refused = false;
+  process(store, 0s, 100s, [&](JobScheduler& scheduler) { return begin_after_the_end(scheduler, &refused); });
+  CHECK(refused);
+  CHECK(store.records.empty());
+}
