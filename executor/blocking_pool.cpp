@@ -54,7 +54,7 @@ void BlockingPool::List::remove(Operation& operation) {
 BlockingPool::BlockingPool(std::size_t thread_limit, PostBox& told)
     : told_(told), thread_limit_(thread_limit), process_(::getpid()), threads_(std::make_unique<Threads>()) {
   require(thread_limit > 0, "ExecutorOptions::blocking_threads is 0");
-  threads_->made.reserve(thread_limit);
+  threads_->made.reserve(std::min<std::size_t>(thread_limit, 256));
 }
 
 BlockingPool::~BlockingPool() {

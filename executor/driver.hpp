@@ -28,7 +28,8 @@ struct DriverOptions {
   /// size of each. They are made with the first such receive.
   std::uint32_t buffer_count = 256;
   std::uint32_t buffer_bytes = 4096;
-  /// io_uring: sends of at least so much are not copied. 0: all are.
+  /// io_uring: sends of at least so much are not copied. 0: all are. Such a write ends, also when it is cancelled, only when
+  /// the kernel has let go of its bytes: with TCP when the peer has them.
   std::uint32_t zero_copy_from_bytes = 0;
   /// io_uring: descriptors below this number are registered on first use, which spares a reference each request. 0: none.
   std::uint32_t registered_descriptors = 0;

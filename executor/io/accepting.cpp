@@ -60,6 +60,7 @@ void Accepting::wait(AcceptWait& wait, Frame& frame) {
   if (executor_ != &executor) resumes_at_ = Instant::min();  // of another clock
   executor_ = &executor;
   wait.park_in(waiters_, frame);
+  if (under_way() && !work_.begun()) work_.begin(executor);  // it went on while nobody waited
   go_on();
 }
 
@@ -104,11 +105,12 @@ void Accepting::arrived() noexcept {
     connected(static_cast<int>(result));
   } else if (means_ran_out(result)) {
     ran_out(result);
-  } else if (only_this_connection(result)) {
+  } else if (only_this_connection(result) && !(going_on_ && result == -EPERM)) {  // at once: not a firewall
     ++statistics_.aborted;
   } else if (result != -ECANCELED || !on().open()) {
     failed(result);
   }
+  if (!on().open() && !under_way()) failed(-ECANCELED);  // closed meanwhile: nothing more will tell them
   if (waiters_.empty()) work_.end();
   go_on();
   if (queued() >= most_queued) stop();

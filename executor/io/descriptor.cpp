@@ -49,9 +49,10 @@ void Descriptor::close_now() noexcept {
   }
   closing_ = false;
   const int number = std::exchange(number_, -1);
-  if (number < 0 || owned_ == Owned::no) return;
+  if (number < 0) return;
+  // Also one that is not owned: its owner may close it, and the number comes again.
   if (life_ != nullptr && *life_ != nullptr) (*life_)->closing(number);
-  ::close(number);
+  if (owned_ == Owned::yes) ::close(number);
 }
 
 int Descriptor::release() noexcept {
@@ -203,7 +204,12 @@ bool CloseDescriptor::await_ready() {
 }
 
 void CloseDescriptor::close(Frame& frame) {
-  driver_ = &closed_.driver(*thread()->executor);
+  try {
+    driver_ = &closed_.driver(*thread()->executor);
+  } catch (...) {  // there is none yet, and no means to make one
+    closed_.close_now();
+    throw;
+  }
   frame_ = &frame;
   park(frame);
   ends_.begin(*thread()->executor);
@@ -219,6 +225,7 @@ void CloseDescriptor::go_on() noexcept {
   delete std::exchange(closed_.repeating_, nullptr);
   descriptor = std::exchange(closed_.number_, -1);
   if (closed_.owned_ == Descriptor::Owned::no) {
+    driver_->closing(descriptor);
     closed_.closer_ = nullptr;
     wake();
   } else {

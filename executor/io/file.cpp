@@ -17,13 +17,18 @@ namespace {
 
 constexpr std::size_t most_parts = 1024;  // the kernel's limit
 
+// The one that stands for the file's own position becomes another that no file has: EINVAL.
+constexpr std::uint64_t positioned(std::uint64_t offset) {
+  return offset == Operation::current_offset ? offset - 1 : offset;
+}
+
 std::uint32_t open_flags(OpenMode mode) {
   int flags = O_CLOEXEC;
-  if (contains(mode, OpenMode::read_write)) {
-    flags |= O_RDWR;
-  } else {
-    flags |= contains(mode, OpenMode::write) || contains(mode, OpenMode::append) ? O_WRONLY : O_RDONLY;
-  }
+  const bool writes = contains(mode, OpenMode::write) || contains(mode, OpenMode::append);
+  if (contains(mode, OpenMode::read))
+    flags |= writes ? O_RDWR : O_RDONLY;
+  else
+    flags |= writes ? O_WRONLY : O_RDONLY;
   if (contains(mode, OpenMode::create)) flags |= O_CREAT;
   if (contains(mode, OpenMode::exclusive)) flags |= O_EXCL;
   if (contains(mode, OpenMode::truncate)) flags |= O_TRUNC;
@@ -135,15 +140,15 @@ File::Open File::open(std::string_view path, OpenMode mode, std::uint32_t permis
 }
 
 File::ReadAt File::read_at(std::uint64_t offset, std::span<std::byte> bytes, std::source_location where) {
-  return ReadAt(descriptor_, {Operation::Kind::read, "read", name(), offset}, bytes, where);
+  return ReadAt(descriptor_, {Operation::Kind::read, "read", name(), positioned(offset)}, bytes, where);
 }
 File::WriteAt File::write_at(std::uint64_t offset, std::span<const std::byte> bytes,
                              std::source_location where) {
-  return WriteAt(descriptor_, {Operation::Kind::write, "write", name(), offset}, bytes, where);
+  return WriteAt(descriptor_, {Operation::Kind::write, "write", name(), positioned(offset)}, bytes, where);
 }
 File::WriteAllAt File::write_all_at(std::uint64_t offset, std::span<const std::byte> bytes,
                                     std::source_location where) {
-  return WriteAllAt(descriptor_, {Operation::Kind::write, "write", name(), offset}, bytes, where);
+  return WriteAllAt(descriptor_, {Operation::Kind::write, "write", name(), positioned(offset)}, bytes, where);
 }
 
 Task<std::size_t> File::read_all_at(std::uint64_t offset, std::span<std::byte> bytes) {
@@ -157,13 +162,13 @@ Task<std::size_t> File::read_all_at(std::uint64_t offset, std::span<std::byte> b
 }
 
 Task<std::size_t> File::read_parts_at(std::uint64_t offset, std::span<const ReadPart> parts) {
-  return transfer_parts(descriptor_, {Operation::Kind::read, "read", name(), offset},
+  return transfer_parts(descriptor_, {Operation::Kind::read, "read", name(), positioned(offset)},
                         {Operation::Kind::read, Operation::Kind::read_vector}, plain(parts));
 }
 
 Task<std::size_t> File::write_parts_at(std::uint64_t offset, std::span<const WritePart> parts) {
   const std::uint64_t all = size_of(plain(parts));
-  const Transfer transfer{Operation::Kind::write, "write", name(), offset};
+  const Transfer transfer{Operation::Kind::write, "write", name(), positioned(offset)};
   const PartKinds kinds{Operation::Kind::write, Operation::Kind::write_vector};
   const std::size_t written = co_await transfer_parts(descriptor_, transfer, kinds, plain(parts));
   if (written < all) throw_io_error(EIO, "write " + name().text());

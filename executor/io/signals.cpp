@@ -2,28 +2,23 @@
 
 #include <cerrno>
 
+#include <bide/executor/io/blocked_signals.hpp>
 #include <bide/executor/io/io_error.hpp>
 
 namespace bide {
 
 SignalSet::SignalSet(std::initializer_list<int> signals) {
-  sigset_t asked;
-  ::sigemptyset(&asked);
-  for (const int signal : signals) {
-    if (::sigaddset(&asked, signal) != 0) throw_io_error(EINVAL, "signal " + std::to_string(signal));
-  }
-  const int number = ::signalfd(-1, &asked, SFD_CLOEXEC);
-  if (number < 0) throw_io_error(errno, "await signals");
-  descriptor_ = Descriptor(number);
-  sigset_t before;
-  ::pthread_sigmask(SIG_BLOCK, &asked, &before);
   ::sigemptyset(&blocked_);
   for (const int signal : signals) {
-    if (::sigismember(&before, signal) == 0) ::sigaddset(&blocked_, signal);
+    if (::sigaddset(&blocked_, signal) != 0) throw_io_error(EINVAL, "signal " + std::to_string(signal));
   }
+  const int number = ::signalfd(-1, &blocked_, SFD_CLOEXEC);
+  if (number < 0) throw_io_error(errno, "await signals");
+  descriptor_ = Descriptor(number);
+  block_signals(blocked_);
 }
 
-SignalSet::~SignalSet() { ::pthread_sigmask(SIG_UNBLOCK, &blocked_, nullptr); }
+SignalSet::~SignalSet() { unblock_signals(blocked_); }
 
 SignalSet::Next::Next(SignalSet& set, std::source_location where)
     : DescriptorWait(Kind::read, "read of", set.descriptor_,

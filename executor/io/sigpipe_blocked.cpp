@@ -1,3 +1,4 @@
+#include <bide/executor/io/blocked_signals.hpp>
 #include <bide/executor/io/sigpipe_blocked.hpp>
 
 #include <csignal>
@@ -24,7 +25,6 @@ bool sigpipe_pending() {
 
 struct SigpipeBlocked::OfThread {
   int count = 0;
-  bool was_blocked = false;
   bool was_pending = false;
 };
 
@@ -33,18 +33,16 @@ constinit thread_local SigpipeBlocked::OfThread SigpipeBlocked::of_thread;
 SigpipeBlocked::SigpipeBlocked() : made_in_(&of_thread) {
   if (of_thread.count++ > 0) return;
   of_thread.was_pending = sigpipe_pending();
-  const sigset_t set = sigpipe_alone();
-  sigset_t before;
-  ::pthread_sigmask(SIG_BLOCK, &set, &before);
-  of_thread.was_blocked = sigismember(&before, SIGPIPE) == 1;
+  block_signals(sigpipe_alone());
 }
 
 SigpipeBlocked::~SigpipeBlocked() {
   if (made_in_ != &of_thread || --of_thread.count > 0) return;
   const sigset_t set = sigpipe_alone();
   constexpr timespec at_once{0, 0};
-  if (!of_thread.was_pending && sigpipe_pending()) ::sigtimedwait(&set, nullptr, &at_once);
-  if (!of_thread.was_blocked) ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  if (!of_thread.was_pending && blocked_once(SIGPIPE) && sigpipe_pending())
+    ::sigtimedwait(&set, nullptr, &at_once);
+  unblock_signals(set);
 }
 
 }  // namespace bide

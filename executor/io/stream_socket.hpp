@@ -27,7 +27,7 @@ ObjectName socket_name(const Address& address) noexcept;
 /// may mix, since each may be short.
 ///
 /// Cancel:   a read or write that succeeded in the instant of the cancel is delivered, and the cancel shows at the next
-///           wait. Nothing that was read is lost by a cancel.
+///           wait. Nothing that was read is lost by a cancel, but what a read_exactly has had of its span.
 /// Destroyed, moved: see Descriptor. With bytes unread, the peer sees a reset.
 /// Errors:   std::system_error, whose text names call and peer: "read from 127.0.0.1:51234: Connection reset by peer".
 ///           A peer that is gone is std::errc::broken_pipe; SIGPIPE is never raised. The system's "try again" is never

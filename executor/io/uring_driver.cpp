@@ -125,6 +125,10 @@ void UringDriver::end_later(Operation& operation, std::int64_t result) {
 
 // With `more` set it stays where it is.
 void UringDriver::tell(Operation& operation, std::int64_t result) {
+  if (is(operation, fed)) [[unlikely]] {  // what it did not need is the next one's
+    operation.driver_word &= ~std::uint32_t{fed};
+    if (result <= 0) feed_one();
+  }
   operation.result = result;
   if (!operation.more) --in_flight_;
   ++statistics_.completed;

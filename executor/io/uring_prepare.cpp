@@ -95,7 +95,8 @@ void UringDriver::prepare_receive(Operation& operation, io_uring_sqe& request) {
   io_uring_prep_recv(&request, operation.descriptor, nullptr, 0, flags);  // 0: as long as the buffer
   request.flags |= IOSQE_BUFFER_SELECT;
   request.buf_group = BufferRing::group;
-  if (operation.repeats && (refused_ & bit(multishot_receive)) == 0) {
+  // After the buffers had run out not a repeating one: Linux 6.18 loses the end of a Unix stream then.
+  if (operation.repeats && !is(operation, waits_for_data) && (refused_ & bit(multishot_receive)) == 0) {
     request.ioprio |= IORING_RECV_MULTISHOT;
     operation.driver_word |= repeats_now;
   }

@@ -2,6 +2,12 @@
 
 namespace bide {
 
+// For what an arm counts outside. None of them needs an answer: an operation is no arm.
+bool SelectWait::ask_to_end() noexcept {
+  for (std::size_t arm = 0; arm < count_; ++arm) static_cast<void>(arms_[arm]->ask_to_end());
+  return false;
+}
+
 // The last first, so that in a queue where several arms wait none comes to the front on the way.
 void SelectWait::withdraw() noexcept {
   for (std::size_t arm = count_; arm-- > 0;) arms_[arm]->withdraw();
@@ -17,6 +23,7 @@ void SelectWait::settle(Wait& succeeded) {
     if (arms_[arm] == &succeeded) {
       selected_ = arm;
     } else {
+      static_cast<void>(arms_[arm]->ask_to_end());
       arms_[arm]->withdraw();
     }
   }

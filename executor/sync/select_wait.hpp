@@ -30,6 +30,7 @@ class SelectTurn {
 /// is woken withdraws the others before the thread becomes ready, so no second one can be served.
 class SelectWait : public Wait {
  public:
+  bool ask_to_end() noexcept override;
   void withdraw() noexcept override;
   void withdrawn() noexcept override;
   void settle(Wait& succeeded) override;
