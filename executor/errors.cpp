@@ -37,7 +37,7 @@ bool is_cancelled(const std::exception_ptr& error) noexcept {
 void Executor::detached_failed(std::exception_ptr error) noexcept {
   if (is_cancelled(error)) return;
   errors_.push_back(std::move(error));
-  if (in_run_ || !threads_.empty())
+  if (phase_ == Phase::open && (in_run_ || !threads_.empty()))
     cancel_all();  // else there is nothing to stop, and no run that would end it
 }
 
@@ -65,19 +65,19 @@ void Executor::print_errors_not_thrown() const noexcept {
 // The error has gone into a Handle that nobody awaits yet.
 void Executor::keep_error(ResultSlot& slot) {
   if (is_cancelled(slot.error())) return;
-  kept_errors_.push_back(&slot);
+  kept_errors_.insert(&slot);
   slot.keeper = this;
 }
 
 void ResultSlot::release_error() noexcept {
-  if (keeper != nullptr) std::erase(keeper->kept_errors_, this);
+  if (keeper != nullptr) keeper->kept_errors_.erase(this);
   keeper = nullptr;
 }
 
 void ResultSlot::moved_error_from(ResultSlot& old) noexcept {
-  for (ResultSlot*& slot : keeper->kept_errors_) {
-    if (slot == &old) slot = this;
-  }
+  auto node = keeper->kept_errors_.extract(&old);
+  node.value() = this;
+  keeper->kept_errors_.insert(std::move(node));
 }
 
 void ResultSlot::drop_error() noexcept {

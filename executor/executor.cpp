@@ -51,6 +51,8 @@ Executor::Executor(ExecutorOptions options)
       post_box_(std::make_shared<PostBox>()) {
   require(options.resumes_per_turn > 0, "ExecutorOptions::resumes_per_turn is 0");
   require(options.clock == nullptr || !virtual_time_, "ExecutorOptions::clock is for real time");
+  require(options.io.buffer_count > 0 && options.io.buffer_count <= 32'768 && options.io.buffer_bytes > 0,
+          "DriverOptions: 1 to 32768 buffers, each of a byte or more");
   if (virtual_time_) return;
   now_ = now();
   lateness_ = std::make_unique<Lateness>();
@@ -68,6 +70,7 @@ Executor::~Executor() {
     auto& next = static_cast<Runnable&>(*node);
     if (next.state == Runnable::State::posted) next.call(next, Runnable::Disposal::drop);
   }
+  for (Runnable* call : std::exchange(posts_, {})) call->call(*call, Runnable::Disposal::drop);
   drain_operations();
   // First no wait is left anywhere, so that destructors of one thread can't wake another; then the frames go.
   threads_.sort_by_id();
@@ -105,6 +108,7 @@ RunReport Executor::run() {
 
 RunReport Executor::run_until(Instant limit) {
   const Entered entered(*this);
+  begin_run();
   drive(limit);
   if (virtual_time_ && now_ < limit) move_time(limit);
   if (threads_.empty()) end_run();
@@ -115,6 +119,7 @@ RunReport Executor::run_for(Duration duration) { return run_until(add_saturating
 
 bool Executor::run_one() {
   const Entered entered(*this);
+  begin_run();
   look_outside();
   check_progress();
   while (ready_.empty() && goes_on(Instant::max())) look_outside();
@@ -123,8 +128,10 @@ bool Executor::run_one() {
   return ran;
 }
 
-// The errors that the last run threw stay in `report()` until now.
+// The errors that the last run threw stay in `report()` until now. After a stop there is room again.
 void Executor::begin_run() {
+  if (guests_asking_ != 0) tell_of_room();
+  if (errors_thrown_ == 0) return;
   errors_.erase(errors_.begin(), errors_.begin() + static_cast<std::ptrdiff_t>(errors_thrown_));
   errors_thrown_ = 0;
 }
@@ -176,6 +183,7 @@ GreenThread& Executor::admit_plain(Frame& root, std::source_location where) {
 GreenThread& Executor::admit_with_care(Frame& root, SubmitOptions options) {
   if (!admits()) refuse();
   const Priority own = options.priority ? *options.priority : inherited_priority();
+  require(own <= Priority::critical, "a thread is submitted with a class that there is not", options.where);
   auto& thread = *::new (root.thread_record) GreenThread(*this, root, last_id_ + 1, own, options.name);
   root.where = options.where;
   if (options.deadline || options.deadline_in) thread.urgency = make_urgency(options);
@@ -200,7 +208,6 @@ GreenThread& Executor::admit_with_care(Frame& root, SubmitOptions options) {
 void Executor::enter_phase(Phase phase) {
   phase_ = phase;
   note_room();
-  tell_of_room();
 }
 
 // Who finds no room again asks again, and waits for the next end.
@@ -258,6 +265,7 @@ void Executor::cancel_wait(GreenThread& thread) {
   thread.cancelled = 1;
   if (tracing_) trace(thread, ScheduleDigest::Event::cancelled);
   if (thread.state == Runnable::State::sleeping) {
+    thread.sleep().time_ = timers_.due(thread);  // it may be awaited again
     timers_.cancel(thread);
   } else if (thread.state == Runnable::State::waiting) {
     if (Wait& wait = thread.wait(); !wait.gone()) {
@@ -274,6 +282,7 @@ void Executor::cancel_wait(GreenThread& thread) {
 
 void Executor::cancel_all() {
   if (phase_ == Phase::open) enter_phase(Phase::stopping);
+  resumes_at_progress_ = resumes_;  // after a Livelock, too, the threads get turns to end in
   threads_.sort_by_id();
   for (GreenThread* const thread : threads_) cancel(*thread);
 }

@@ -7,6 +7,7 @@
 #include <source_location>
 #include <string>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -102,7 +103,8 @@ struct SubmitOptions {
 ///
 /// Order:   of ready threads: higher class, then who became ready first; deadlines as queue/order.hpp says.
 ///          Threads that one instant releases become ready in the order in which they fell asleep.
-/// Threads: one OS thread uses an executor at a time. From others only `post`, or a Poster.
+/// Threads: one OS thread uses an executor at a time, and once it has done I/O with io_uring always the same. From others
+///          only `post`, or a Poster.
 /// Owns:    every thread submitted. The destructor destroys what is left, the youngest thread first, each from
 ///          its innermost frame outwards; a submit during that is refused, and Handles see Cancelled.
 class Executor {
@@ -152,6 +154,7 @@ class Executor {
 
   /// Runs all that happens up to and including the instant, then sets the clock to it (virtual time: a tick, if
   /// that moves it). Threads may be left, waiting or asleep; that is no Deadlock, since the caller goes on.
+  /// In real time each thread that is ready when the instant has gone by has one more turn, and the rest is left.
   /// Throws: the first error of a detached thread, in the call in which the last thread has ended; until then it is
   ///         in the report, and the others are cancelled. Livelock.
   /// Cost:   beside the run, the report: O(n log n) for n threads left.
@@ -221,6 +224,7 @@ class Executor {
   friend class ExecutorGuest;
   friend struct GreenThread;
   friend class GroupScope;
+  friend class GroupWait;
   friend class Obligation;
   friend class OperationWait;
   friend class OutsideWork;
@@ -253,7 +257,12 @@ class Executor {
   bool post_here(Runnable* call) {
     if (phase_ == Phase::destroying) [[unlikely]]
       return drop_post(call);
-    ready_.push(*call);
+    try {
+      ready_.push(*call);
+    } catch (...) {
+      drop_post(call);
+      throw;
+    }
     return true;
   }
   static bool drop_post(Runnable* call);
@@ -321,6 +330,7 @@ class Executor {
 
   // executor/obligation.cpp
   void rank_again(GreenThread& thread);
+  void rank_chain(GreenThread& first);
   static void free_ranking(Urgency* own_urgency, Debts* debts) noexcept;
 
   // executor/errors.cpp
@@ -362,9 +372,12 @@ class Executor {
   std::vector<std::exception_ptr> errors_;  // of detached threads
   std::size_t errors_thrown_ = 0;           // of those, how many a run has thrown or told of
   AttachedErrors attached_errors_;          // to those that groups threw
-  std::vector<ResultSlot*> kept_errors_;    // Handles of ended threads that hold an error nobody has taken
+  // Handles of ended threads that hold an error nobody has taken. Their order decides nothing.
+  std::unordered_set<ResultSlot*> kept_errors_;
   std::vector<ExecutorGuest*> guests_;
-  std::size_t guests_asking_ = 0;  // for room
+  std::size_t guests_asking_ = 0;         // for room
+  CancelScope* noted_members_ = nullptr;  // GroupScope::note_ranks
+  bool ranking_ = false;
 };
 
 /// Submits to the current executor. See Executor::submit.

@@ -94,6 +94,13 @@ class ResultSlotFor : public ResultSlot {
     state_ = State::value;
   }
 
+  /// After `emplace`, where a destructor at the end of the task's body throws: the error is the result.
+  void discard() noexcept {
+    if (state_ != State::value) return;
+    std::destroy_at(std::addressof(value_));
+    state_ = State::pending;
+  }
+
   /// The value, moved out, or the exception, thrown: the same object that the task threw.
   T take() {
     open();
@@ -125,6 +132,7 @@ class ResultSlotFor<T&> : public ResultSlot {
     value_ = std::addressof(value);
     state_ = State::value;
   }
+  void discard() noexcept {}
   T& take() {
     open();
     state_ = State::taken;

@@ -94,7 +94,7 @@ struct GreenThread final : Runnable, Alarm {
     sequence = reinterpret_cast<std::uintptr_t>(&on);
   }
   Wait& wait() const { return *reinterpret_cast<Wait*>(sequence); }
-  const SleepUntil& sleep() const { return *reinterpret_cast<const SleepUntil*>(sequence); }
+  SleepUntil& sleep() const { return *reinterpret_cast<SleepUntil*>(sequence); }
   void locked() {
     require(locks < UINT16_MAX, "a thread holds too many locks");
     ++locks;
@@ -123,7 +123,7 @@ struct Running {
   const Instant* now = nullptr;       // the executor's time, as the loop last saw it
   std::source_location yielded_at{};  // the latest Yield
   Frame* dropped = nullptr;           // tasks to destroy, see drop_not_started
-  bool dropping = false;
+  std::uint32_t drop_depth = 0;
 };
 inline constinit thread_local Running running;
 

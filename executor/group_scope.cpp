@@ -13,7 +13,12 @@ namespace bide {
 struct GroupScope::Member : CancelScope {
   GroupScope* group;  // first: executor/gdb/bide.py finds it behind the CancelScope
   Obligation ending;
+  bool noted = false;  // its thread is to be ranked again
+  Member* next_noted;
 };
+
+GroupScope::Place::Place() : memory_(frame_pool.allocate(sizeof(Member))) {}
+void GroupScope::Place::release() noexcept { frame_pool.release(memory_, sizeof(Member)); }
 
 GroupScope::~GroupScope() {
   while (first_member_ != nullptr) {  // only when the executor goes: the members go first, or never ran
@@ -23,8 +28,8 @@ GroupScope::~GroupScope() {
   }
 }
 
-void GroupScope::add(GreenThread& child) {
-  auto* member = ::new (frame_pool.allocate(sizeof(Member))) Member;
+void GroupScope::add(GreenThread& child, Place& place) {
+  auto* member = ::new (std::exchange(place.memory_, nullptr)) Member;
   member->member_ = true;
   member->group = this;
   member->thread_ = &child;
@@ -37,22 +42,37 @@ void GroupScope::add(GreenThread& child) {
   last_member_ = member;
   ++size_;
   member->ending.hold(child);
-  rank_member(*member);
+  if (GreenThread* const thread = note_rank(*member); thread != nullptr) executor().rank_again(*thread);
 }
 
 // A waiter inside a deadline is at least as urgent as that.
-void GroupScope::rank_member(Member& member) {
-  if (waiter_ != nullptr) {
-    member.ending.demand(waiter_->thread()->rank, waiter_->thread()->urgency);
-  } else if (urgency_ != nullptr) {
-    member.ending.demand(Priority::low, urgency_);
+GreenThread* GroupScope::note_rank(Member& member) {
+  if (waiter_ != nullptr)
+    return member.ending.note_demand(waiter_->thread()->rank, waiter_->thread()->urgency);
+  if (urgency_ != nullptr) return member.ending.note_demand(Priority::low, urgency_);
+  return nullptr;
+}
+
+// Groups may lie in groups without end, and the stack has one: members are noted, and ranked in a loop.
+void GroupScope::note_ranks() {
+  for (CancelScope* scope = first_member_; scope != nullptr; scope = scope->next_) {
+    auto& member = *static_cast<Member*>(scope);
+    if (note_rank(member) == nullptr || member.noted) continue;
+    member.noted = true;
+    member.next_noted = static_cast<Member*>(executor().noted_members_);
+    executor().noted_members_ = &member;
   }
 }
 
-void GroupScope::rank_members() {
-  for (CancelScope* member = first_member_; member != nullptr; member = member->next_) {
-    rank_member(*static_cast<Member*>(member));
+void GroupScope::rank_noted(Executor& executor) {
+  executor.ranking_ = true;
+  while (executor.noted_members_ != nullptr) {
+    auto& member = *static_cast<Member*>(executor.noted_members_);
+    executor.noted_members_ = member.next_noted;
+    member.noted = false;
+    executor.rank_again(*member.thread_);
   }
+  executor.ranking_ = false;
 }
 
 std::vector<const GreenThread*> GroupScope::members() const {
@@ -126,6 +146,11 @@ void GroupScope::close() {
     std::rethrow_exception(errors_.front());
   }
   if (cut_short_ && thread.cancelled != 0) throw Cancelled();
+}
+
+void GroupWait::rank_noted() {
+  Executor& executor = group_.executor();
+  if (!executor.ranking_) GroupScope::rank_noted(executor);
 }
 
 std::string GroupWait::describe() const {

@@ -21,9 +21,26 @@ class GroupScope : public CancelScope {
   explicit GroupScope(CancelsOn cancels_on = CancelsOn::error) : cancels_on_(cancels_on) {}
   ~GroupScope();
 
+  /// Room for a member, which is taken before its thread is made: after that nothing fails.
+  class Place {
+   public:
+    /// Throws: std::bad_alloc.
+    Place();
+    ~Place() {
+      if (memory_ != nullptr) release();
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+   private:
+    friend class GroupScope;
+    void release() noexcept;
+
+    void* memory_;
+  };
   /// Makes a thread that was just submitted a member. It inherits cancels of the group, and the urgency of
   /// the deadlines around it.
-  void add(GreenThread& child);
+  void add(GreenThread& child, Place& place);
 
   /// Members that have not ended.
   std::size_t size() const { return size_; }
@@ -57,8 +74,9 @@ class GroupScope : public CancelScope {
   static GroupScope* of(const GreenThread& thread);
   static void ended(GreenThread& thread);
   // The waiting thread's rank goes to those it waits for.
-  void rank_members();
-  void rank_member(Member& member);
+  GreenThread* note_rank(Member& member);
+  void note_ranks();
+  static void rank_noted(Executor& executor);
 
   CancelsOn cancels_on_;
   bool cut_short_ = false;  // a member ended by a cancel that was not the group's own

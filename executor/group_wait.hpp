@@ -27,7 +27,8 @@ class GroupWait final : public Wait {
     enter();
     group_.waiter_ = this;
     park(frame.promise());
-    group_.rank_members();
+    group_.note_ranks();
+    rank_noted();
   }
   void await_resume() {}
 
@@ -35,11 +36,13 @@ class GroupWait final : public Wait {
   std::string describe() const override;
   std::vector<const GreenThread*> waits_for() const override;
   GreenThread* rank_changed() override {
-    group_.rank_members();
+    group_.note_ranks();
     return nullptr;
   }
 
  private:
+  void rank_noted();
+
   friend GroupScope;
   GroupScope& group_;
   CancelScope shield_;

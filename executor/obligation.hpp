@@ -1,15 +1,18 @@
 #pragma once
 
+#include <chrono>
+
 #include <bide/executor/green_thread.hpp>
 
 namespace bide {
 
+inline std::chrono::nanoseconds latest_start_of(const Urgency* urgency) {
+  return urgency != nullptr ? urgency->latest_start : Urgency::none;
+}
+
 /// Which of two has to start first; nullptr: no hurry.
 inline bool starts_before(const Urgency* left, const Urgency* right) {
-  const auto start = [](const Urgency* urgency) {
-    return urgency != nullptr ? urgency->latest_start : Urgency::none;
-  };
-  return start(left) < start(right);
+  return latest_start_of(left) < latest_start_of(right);
 }
 
 /// What a thread owes: others wait until it lets go of a mutex, or ends. While it owes, it runs at least at the
@@ -38,11 +41,11 @@ class Obligation {
   }
 
   /// The most urgent waiter's rank is this now; `nobody_waits` when there is none.
-  void demand(Priority priority, Urgency* urgency);
+  void demand(Priority priority, const Urgency* urgency);
   void nobody_waits();
   /// As `demand`, for Wait::rank_changed: leaves it to the caller to rank the holder again.
   /// Returns: the holder, if its rank may change.
-  [[nodiscard]] GreenThread* note_demand(Priority priority, Urgency* urgency);
+  [[nodiscard]] GreenThread* note_demand(Priority priority, const Urgency* urgency);
 
  private:
   friend class Executor;
@@ -57,7 +60,8 @@ class Obligation {
   bool linked_ = false;
   // Without a value before something is demanded, or linked: most waits end before that.
   Priority priority_;
-  Urgency* urgency_;
+  std::chrono::nanoseconds latest_start_;  // copied: in a circle of waits it outlives whose it was
+  std::chrono::nanoseconds horizon_;
   Obligation* next_;
   Obligation* previous_;
 };
@@ -66,6 +70,11 @@ class Obligation {
 struct Debts {
   Obligation* first = nullptr;
   Urgency* own_urgency = nullptr;
+  Urgency inherited[2]{};  // in turn: while the thread is queued, the one that it has there must not change
+
+  /// Where the thread finds an urgency that it inherits. `now` is what it has.
+  Urgency* inherit(std::chrono::nanoseconds latest_start, std::chrono::nanoseconds horizon,
+                   const Urgency* now);
 };
 
 }  // namespace bide

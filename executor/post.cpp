@@ -25,13 +25,16 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 }  // namespace
 
 bool PostBox::push(std::uint64_t source, Runnable* call) {
-  {
+  try {
     const std::lock_guard lock(mutex_);
     if (!closed_) {
       items_.push_back({source, posts_++, call});
       call = nullptr;
       pending_.store(true, std::memory_order_seq_cst);
     }
+  } catch (...) {
+    call->call(*call, Runnable::Disposal::drop);
+    throw;
   }
   if (call != nullptr) {
     call->call(*call, Runnable::Disposal::drop);  // outside the lock: its destructor may post
@@ -63,6 +66,7 @@ void PostBox::wake_up() {
 void PostBox::take(std::vector<Runnable*>& out) {
   {
     const std::lock_guard lock(mutex_);
+    out.reserve(out.size() + items_.size());  // before anything is taken
     taken_.swap(items_);
     pending_.store(false, std::memory_order_relaxed);
   }

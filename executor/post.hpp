@@ -35,7 +35,9 @@ class PostedCall final : public Runnable {
   static_assert(alignof(F) <= alignof(std::max_align_t));
 
   PostedCall(F&& function, Priority wanted)
-      : Runnable(wanted, &PostedCall::finish), function_(std::move(function)) {}
+      : Runnable(wanted, &PostedCall::finish), function_(std::move(function)) {
+    require(wanted <= Priority::critical, "a post has a class that there is not");
+  }
 
   static void* allocate() {
     if constexpr (from == PostedFrom::other_thread) return ::operator new(sizeof(PostedCall));
@@ -138,6 +140,7 @@ class Poster {
   /// was destroyed without a call.
   template <class F>
   bool post(F function, Priority priority = Priority::normal) const {
+    require(box_ != nullptr, "a Poster posts that was moved away");
     return box_->push(source_, PostedCall<F, PostedFrom::other_thread>::make(std::move(function), priority));
   }
 

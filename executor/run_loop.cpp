@@ -20,6 +20,10 @@ void Executor::drive(Instant limit) {
     do {
       look_outside();
       check_progress();
+      if (now_ > limit && !virtual_time_) {  // threads that never wait would go on for ever
+        run_ready(static_cast<std::uint32_t>(ready_.size()));
+        return;
+      }
       if (ready_.empty() && !goes_on(limit)) return;
     } while (ready_.empty());
   }
@@ -54,6 +58,7 @@ QueueNode* Executor::choose_ready() {
       first.state == Runnable::State::posted ? 0 : static_cast<const GreenThread&>(first).id;
   const std::size_t chosen = options_.chooser->choose(Choice::ready_thread, equals_.size(), subject);
   require(chosen < equals_.size(), "a Chooser chose what is not there");
+  if (chosen == 0) return ready_.pop(now_.time_since_epoch());  // which counts for promotion
   ready_.remove(*equals_[chosen]);
   return equals_[chosen];
 }
@@ -159,7 +164,10 @@ void Executor::wake_traced(GreenThread& thread) {
 }
 
 void Executor::sleep(GreenThread& thread, SleepUntil& sleep) {
-  if (sleep.due() <= now_ || (!virtual_time_ && sleep.due() <= now())) return make_ready(thread);
+  if (sleep.due() <= now_ || (!virtual_time_ && sleep.due() <= now())) {
+    running.yielded_at = sleep.where();
+    return make_ready(thread);
+  }
   timers_.arm(thread, sleep.due());
   sleep.time_ = now_;
   thread.sleeps(sleep);
@@ -189,10 +197,16 @@ void Executor::take_from_outside() {
       driver_->collect();
     }
   }
-  if (!post_box_->pending()) return;
+  if (!post_box_->pending() && posts_.empty()) return;
   post_box_->take(posts_);
   if (blocking_pool_ != nullptr) blocking_pool_->collect();
-  for (Runnable* call : posts_) ready_.push(*call);
+  std::size_t taken = 0;
+  try {
+    for (; taken < posts_.size(); ++taken) ready_.push(*posts_[taken]);
+  } catch (...) {  // no memory: the rest waits for the next look
+    posts_.erase(posts_.begin(), posts_.begin() + static_cast<std::ptrdiff_t>(taken));
+    throw;
+  }
   posts_.clear();
 }
 
@@ -233,6 +247,8 @@ void Executor::release_due(Instant upto) {
 
 // Nothing is ready. False: nothing will be up to the limit; what was started goes out all the same.
 bool Executor::goes_on(Instant limit) {
+  if (phase_ != Phase::open && threads_.empty())
+    return false;  // stopped: what calls are to come is for the next run
   if (pass_time(limit)) return true;
   if (driver_ == nullptr) return false;
   driver_->collect();

@@ -9,18 +9,24 @@ void ResultSlot::throw_error() {
   std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
+// At once, with all that its arguments own; but tasks that are arguments of tasks may nest without end, and the stack has
+// one: those further in wait in a list.
 void drop_not_started(Frame& frame) noexcept {
-  // A task that never ran has no result to give, and nobody waits: the field serves as the link of the list.
-  frame.result = reinterpret_cast<ResultSlot*>(running.dropped);
-  running.dropped = &frame;
-  if (running.dropping) return;
-  running.dropping = true;
-  while (running.dropped != nullptr) {
+  constexpr std::uint32_t deepest = 64;
+  if (running.drop_depth == deepest) {
+    // A task that never ran has no result to give, and nobody waits: the field serves as the link of the list.
+    frame.result = reinterpret_cast<ResultSlot*>(running.dropped);
+    running.dropped = &frame;
+    return;
+  }
+  ++running.drop_depth;
+  frame.handle().destroy();
+  while (running.drop_depth == deepest && running.dropped != nullptr) {
     Frame& next = *running.dropped;
     running.dropped = reinterpret_cast<Frame*>(next.result);
     next.handle().destroy();
   }
-  running.dropping = false;
+  --running.drop_depth;
 }
 
 }  // namespace bide

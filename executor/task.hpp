@@ -119,6 +119,10 @@ class TaskPromise final : public TaskPromiseBase {
   void return_value(U&& value) {
     if (result != nullptr) static_cast<ResultSlotFor<T>*>(result)->emplace(std::forward<U>(value));
   }
+  void unhandled_exception() noexcept {
+    if (result != nullptr) static_cast<ResultSlotFor<T>*>(result)->discard();
+    TaskPromiseBase::unhandled_exception();
+  }
 };
 
 template <>

@@ -21,7 +21,7 @@ void JoinWait::lend_rank() {
 }
 
 GreenThread* JoinWait::rank_changed() {
-  if (target_ == nullptr) return nullptr;
+  if (target_ == nullptr || woken_) return nullptr;
   if (ending_.holder() == nullptr) ending_.hold(*target_->thread);
   return ending_.note_demand(thread()->rank, thread()->urgency);
 }

@@ -11,16 +11,17 @@ GreenThread* QueuedWait::rank_changed() { return queued() ? queue_->move_to_its_
 
 // The last thing that either of these does is to tell: the change of rank may lead back to this queue.
 void WaitQueue::tell_of_addition(const QueuedWait& wait) {
-  if (starts_before(wait.thread()->urgency, urgency_)) urgency_ = wait.thread()->urgency;
-  obligation_->demand(first_->priority_, urgency_);
+  if (starts_before(wait.thread()->urgency, &urgency_)) urgency_ = *wait.thread()->urgency;
+  obligation_->demand(first_->priority_, &urgency_);
 }
 
 void WaitQueue::tell_of_removal(const QueuedWait& wait) {
-  if (urgency_ != nullptr && wait.thread()->urgency == urgency_) find_urgency();
+  const Urgency* const urgency = wait.thread()->urgency;
+  if (urgency != nullptr && urgency->latest_start <= urgency_.latest_start) find_urgency();
   if (empty()) {
     obligation_->nobody_waits();
   } else {
-    obligation_->demand(first_->priority_, urgency_);
+    obligation_->demand(first_->priority_, &urgency_);
   }
 }
 
@@ -28,15 +29,15 @@ GreenThread* WaitQueue::move_to_its_class(QueuedWait& wait) {
   unlink(wait);
   link(wait);
   if (obligation_ == nullptr) return nullptr;
-  find_urgency();
-  return obligation_->note_demand(first_->priority_, urgency_);
+  if (urgency_.latest_start != Urgency::none || wait.thread()->urgency != nullptr) find_urgency();
+  return obligation_->note_demand(first_->priority_, &urgency_);
 }
 
 void WaitQueue::find_urgency() {
-  urgency_ = nullptr;
+  urgency_ = {};
   for (const List& list : lists_) {
     for (QueuedWait* wait = list.first; wait != nullptr; wait = wait->next_) {
-      if (starts_before(wait->thread()->urgency, urgency_)) urgency_ = wait->thread()->urgency;
+      if (starts_before(wait->thread()->urgency, &urgency_)) urgency_ = *wait->thread()->urgency;
     }
   }
 }

@@ -140,7 +140,7 @@ class WaitQueue {
   std::array<List, priority_count> lists_;
   std::uint64_t next_sequence_ = 0;
   Obligation* obligation_;
-  Urgency* urgency_ = nullptr;  // of the waiter that has to start first; with an obligation only
+  Urgency urgency_;  // of the waiter that has to start first; with an obligation only
 };
 
 inline void QueuedWait::park_in(WaitQueue& queue, Frame& frame) {

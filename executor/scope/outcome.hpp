@@ -62,12 +62,22 @@ class OutcomeAwait {
   OutcomeAwait(Awaitable&& awaitable, std::source_location where)
       : awaiter_(awaiter_of(std::forward<Awaitable>(awaitable), where)) {}
 
-  bool await_ready() { return awaiter_.await_ready(); }
+  bool await_ready() {
+    try {
+      return awaiter_.await_ready();
+    } catch (const Cancelled&) {
+      throw;
+    } catch (...) {  // a move, of what a channel is to take
+      error_ = std::current_exception();
+      return true;
+    }
+  }
   template <std::derived_from<Frame> Promise>
   auto await_suspend(std::coroutine_handle<Promise> frame) {
     return awaiter_.await_suspend(frame);
   }
   Outcome<Value> await_resume() {
+    if (error_ != nullptr) return Outcome<Value>(std::move(error_));
     try {
       if constexpr (std::is_void_v<Value>) {
         awaiter_.await_resume();
@@ -84,6 +94,7 @@ class OutcomeAwait {
 
  private:
   AwaiterOf<Awaitable> awaiter_;
+  std::exception_ptr error_;
 };
 
 template <class Awaitable>

@@ -31,8 +31,9 @@ class TaskGroup {
   /// Cost:    O(1); beyond the task's own frame a block of the frame pool.
   template <class T>
   Handle<T> submit(Task<T> task, const SubmitOptions& options = {}) {
+    GroupScope::Place place;
     Handle<T> handle = scope_.executor().submit(std::move(task), options);
-    scope_.add(*handle.thread);
+    scope_.add(*handle.thread, place);
     return handle;
   }
   /// The same for `function(arguments...)`, which live in the thread.
@@ -43,8 +44,9 @@ class TaskGroup {
   /// nullopt where submit throws QueueFull, and the task stays the caller's.
   template <class T>
   std::optional<Handle<T>> try_submit(Task<T>& task, const SubmitOptions& options = {}) {
+    GroupScope::Place place;
     std::optional<Handle<T>> handle = scope_.executor().try_submit(task, options);
-    if (handle) scope_.add(*handle->thread);
+    if (handle) scope_.add(*handle->thread, place);
     return handle;
   }
 

@@ -198,6 +198,7 @@ class [[nodiscard]] Channel<T>::Receive final : public Side {
 
   bool await_ready() {
     if (enter()) return true;
+    item_.reset();  // it may be awaited again
     static_cast<Channel&>(channel_).receive_into(item_);
     return item_.has_value() || channel_.closed();
   }

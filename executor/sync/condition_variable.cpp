@@ -8,14 +8,14 @@ namespace bide {
 Task<> ConditionVariable::wait(Mutex::Guard& guard, std::source_location where) {
   require(static_cast<bool>(guard), "a ConditionVariable is awaited without its mutex", where);
   Mutex& mutex = *guard.mutex_;
-  const bool notified = co_await Notice(*this, guard, where);
-  if (!guard) {
+  const Notice::End end = co_await Notice(*this, guard, where);
+  if (!guard && end != Notice::End::gone) {
     CancelScope shield(CancelScope::Shield::yes);
     shield.enter();
     guard = co_await mutex.lock(where);
     shield.leave();
   }
-  if (!notified) throw Cancelled();
+  if (end != Notice::End::notified) throw Cancelled();
 }
 
 void ConditionVariable::notify_one() {

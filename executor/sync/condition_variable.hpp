@@ -3,6 +3,7 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <source_location>
 #include <string>
 
@@ -75,8 +76,12 @@ class [[nodiscard]] ConditionVariable::Notice final : public QueuedWait {
     park_in(variable_.waiters_, frame.promise());
     guard_.unlock();
   }
-  /// False: cancelled.
-  bool await_resume() const { return succeeded(); }
+  /// With `gone`, variable and mutex were destroyed outside of a run, and there is nothing to lock.
+  enum class End : std::uint8_t { notified, cancelled, gone };
+  End await_resume() const {
+    if (gone()) return End::gone;
+    return succeeded() ? End::notified : End::cancelled;
+  }
 
   std::string describe() const override;
   std::string remedy() const override { return "notify it"; }

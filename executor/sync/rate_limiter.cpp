@@ -53,9 +53,11 @@ void RateLimiter::serve() {
 void RateLimiter::wake_at_turn() {
   disarm();
   if (waiters_.empty()) return;
+  fill(executor_->now());
   const Level wanted = level_of(static_cast<Acquire*>(waiters_.first())->tokens_);
   const Level missing = wanted > level_ ? wanted - level_ : 0;
-  const Level wait = (missing + rate_.count - 1) / rate_.count;
+  // At least a nanosecond: who came to the front by its rank alone may find its tokens there.
+  const Level wait = std::max<Level>((missing + rate_.count - 1) / rate_.count, 1);
   const Duration left = subtract_saturating(Instant::max(), filled_at_);
   if (wait > static_cast<std::uint64_t>(left.count()))
     return;  // never: time ends before the tokens are there

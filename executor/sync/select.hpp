@@ -49,10 +49,12 @@ auto joining(Handle<T>& handle, std::source_location where = std::source_locatio
 }
 
 /// Sleep, SleepUntil, or a callable that makes an awaiter: one derived from Wait whose `await_suspend`
-/// returns void, and which changes nothing before it succeeds. `[&] { return mutex.lock(); }` is one.
+/// returns void, and which changes nothing before it succeeds. `[&] { return mutex.lock(); }` is one; an operation of the
+/// driver is none, since only the kernel can end it: give it a thread, and select on `joining` that.
 template <class Arm>
 concept SelectArm = std::derived_from<std::remove_reference_t<Arm>, SleepUntil> ||
-    std::derived_from<std::invoke_result_t<Arm&>, Wait>;
+    (std::derived_from<std::invoke_result_t<Arm&>, Wait> &&
+     !std::derived_from<std::invoke_result_t<Arm&>, OperationWait>);
 
 /// What a select gave: which arm, and what that arm gives.
 template <class... Values>
