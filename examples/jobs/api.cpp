@@ -3,6 +3,7 @@
 #include "api_call.hpp"
 #include "api_error.hpp"
 #include "job_request.hpp"
+#include "loopback.hpp"
 #include "pages/pages.hpp"
 
 #include <bide/executor/jobs/job_refused.hpp>
@@ -55,7 +56,7 @@ bool names_this_machine(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
   if (has_port) host = host.substr(0, colon);
-  return host == "localhost" || host == "[::1]" || host.substr(0, 4) == "127.";
+  return is_loopback(host);
 }
 
 [[noreturn]] void refuse_method(const std::string& allowed) {

@@ -3,6 +3,7 @@
 #include "api.hpp"
 #include "http_front.hpp"
 #include "input_error.hpp"
+#include "loopback.hpp"
 #include "scheduler_jobs.hpp"
 #include "worker.hpp"
 #include "workload_reader.hpp"
@@ -24,10 +25,6 @@ namespace bide_jobs {
 using namespace bide;
 
 namespace {
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host == "[::1]" || host.substr(0, 4) == "127.";
-}
 
 bide_serving::ServerOptions server_options(const ServeOptions& options) {
   bide_serving::ServerOptions server;
