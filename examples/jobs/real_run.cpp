@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -47,10 +48,13 @@ class RealRun {
   RealRun(const Workload& workload, const RealRunOptions& options)
       : workload_(workload),
         workers_(options.workers),
-        worker_({.workers = options.workers,
-                 .database = options.database,
-                 .queue = workload.jobs.size() + 100'000,
-                 .tenant_weights = tenants_of(workload)}) {}
+        worker_(
+            {.workers = options.workers,
+             .database = options.database,
+             .queue = workload.jobs.size() + 100'000,
+             // A job that was forgotten would run again in the next run, and who comes after it would wait for ever.
+             .retained = std::numeric_limits<std::size_t>::max(),
+             .tenant_weights = tenants_of(workload)}) {}
 
   Task<> run();
   int exit_code() const { return unsuccessful_count_ == 0 ? 0 : 1; }

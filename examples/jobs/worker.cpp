@@ -23,6 +23,8 @@ std::unique_ptr<bide::JobStore> open_store(const std::string& database) {
 Worker::Worker(const Options& options) {
   bide::JobSchedulerOptions scheduler_options;
   scheduler_options.decisions = options.decisions;
+  scheduler_options.retained = options.retained;
+  scheduler_options.dead_letters = options.retained;
   if (!options.database.empty()) {
     store_ = std::make_unique<Store>(open_store(options.database), *this);
     scheduler_options.store = store_.get();

@@ -29,6 +29,8 @@ class Worker {
     std::string database;         // empty: in memory
     std::size_t queue = 100'000;  // jobs that may wait; more are refused
     std::size_t decisions = 1'024;
+    std::size_t retained =
+        10'000;  // ended jobs that are remembered, and as many dead letters; then the oldest go
     std::map<std::string, std::uint32_t> tenant_weights;  // empty: tenants don't matter
   };
 
