@@ -161,7 +161,7 @@ Task<Answer> Api::route(const ApiCall& call) {
 }
 
 void Api::know(const std::string& kind) {
-  if (!worker_.know(kind))
+  if (!worker_.know_from_client(kind))
     throw ApiError(422, "there are too many kinds already; use one that was used before");
 }
 

@@ -39,11 +39,15 @@ Worker::Worker(const Options& options) {
   scheduler_->add_pool("default", std::move(pool));
 }
 
-bool Worker::know(const std::string& kind) {
+void Worker::know(const std::string& kind) {
+  if (kinds_.insert(kind).second) scheduler_->handle(kind, bide::JobWork(run_command));
+}
+
+bool Worker::know_from_client(const std::string& kind) {
   if (kinds_.count(kind) != 0) return true;
-  if (kinds_.size() >= most_kinds) return false;
-  kinds_.insert(kind);
-  scheduler_->handle(kind, bide::JobWork(run_command));
+  if (client_kind_count_ == most_client_kinds) return false;
+  ++client_kind_count_;
+  know(kind);
   return true;
 }
 

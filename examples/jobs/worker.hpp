@@ -22,7 +22,7 @@ bide::StoredState load_store(bide::JobStore& store);
 /// A JobScheduler whose jobs are commands, whatever their kind; in memory, or over a database.
 class Worker {
  public:
-  static constexpr std::size_t most_kinds = 10'000;
+  static constexpr std::size_t most_client_kinds = 10'000;
 
   struct Options {
     std::size_t workers = 1;
@@ -38,8 +38,10 @@ class Worker {
   explicit Worker(const Options& options);
 
   bide::JobScheduler& scheduler() { return *scheduler_; }
-  /// The commands of jobs of this kind can run from now on. Returns: false, there are `most_kinds` already.
-  bool know(const std::string& kind);
+  /// The commands of jobs of this kind can run from now on.
+  void know(const std::string& kind);
+  /// The same for a kind that a client names. Returns: false, clients have brought `most_client_kinds` already.
+  bool know_from_client(const std::string& kind);
   /// See JobScheduler::restore.
   std::size_t restore() { return scheduler_->restore(); }
   /// Takes no more jobs, kills the commands that run, and returns when they have ended. With a database the next process
@@ -64,6 +66,7 @@ class Worker {
   };
 
   std::set<std::string> kinds_;
+  std::size_t client_kind_count_ = 0;
   std::unique_ptr<Store> store_;
   std::unique_ptr<bide::JobScheduler> scheduler_;
 };
