@@ -32,8 +32,8 @@ class Replay {
   bide::Task<> hold_slots(std::uint32_t index);
 
   void enter(std::uint32_t index);
-  void free_dependents(std::uint32_t index, Dependents::Ending ending);
-  void refuse(std::uint32_t index, Fate::End end);
+  Fate::End try_enter(std::uint32_t index);
+  std::vector<std::uint32_t> free_dependents(std::uint32_t index, Dependents::Ending ending);
   void note_refusal(std::uint32_t index, Fate::End end);
   void wake_dispatcher();
   std::uint32_t choose();
@@ -61,23 +61,36 @@ bide::Task<> Replay::arrive() {
   }
 }
 
-void Replay::free_dependents(std::uint32_t index, Dependents::Ending ending) {
-  const Dependents::Freed freed = dependents_.end(index, ending);
+/// Returns: who is ready now, in the order in which they enter.
+std::vector<std::uint32_t> Replay::free_dependents(std::uint32_t index, Dependents::Ending ending) {
+  Dependents::Freed freed = dependents_.end(index, ending);
   for (std::uint32_t skipped : freed.skipped) note_refusal(skipped, Fate::End::skipped);
-  for (std::uint32_t ready : freed.ready) enter(ready);
+  return std::move(freed.ready);
 }
 
+/// Where it is refused, those enter at once whom that frees, before anybody else: a list and no recursion, for chains may
+/// be as long as the file.
 void Replay::enter(std::uint32_t index) {
-  if (jobs_[index].slots > options_.workers) return refuse(index, Fate::End::too_wide);
-  if (waiting_count() >= options_.capacity) return refuse(index, Fate::End::queue_full);
+  std::vector<std::uint32_t> entering{index};  // the next one is the last
+  while (!entering.empty()) {
+    const std::uint32_t next = entering.back();
+    entering.pop_back();
+    const Fate::End end = try_enter(next);
+    if (end == Fate::End::done) continue;
+    note_refusal(next, end);
+    const std::vector<std::uint32_t> freed = free_dependents(next, Dependents::Ending::failure);
+    entering.insert(entering.end(), freed.rbegin(), freed.rend());
+  }
+}
+
+/// Returns: Fate::End::done, it waits now; else why it is refused.
+Fate::End Replay::try_enter(std::uint32_t index) {
+  if (jobs_[index].slots > options_.workers) return Fate::End::too_wide;
+  if (waiting_count() >= options_.capacity) return Fate::End::queue_full;
   history_.fates[index].sequence = waiting_.push(index, jobs_[index]);
   history_.fates[index].entered_before = history_.decisions.size();
   if (free_ > 0 && !head_) wake_dispatcher();
-}
-
-void Replay::refuse(std::uint32_t index, Fate::End end) {
-  note_refusal(index, end);
-  free_dependents(index, Dependents::Ending::failure);
+  return Fate::End::done;
 }
 
 void Replay::note_refusal(std::uint32_t index, Fate::End end) {
@@ -126,7 +139,7 @@ bide::Task<> Replay::hold_slots(std::uint32_t index) {
   history_.fates[index].ended = now();
   history_.makespan = std::max(history_.makespan, now());
   count_finished();
-  free_dependents(index, Dependents::Ending::success);
+  for (std::uint32_t ready : free_dependents(index, Dependents::Ending::success)) enter(ready);
   if (waiting_count() > 0) wake_dispatcher();
 }
 

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -194,4 +196,15 @@ TEST_CASE("Replay: what a refused job leaves behind is skipped, except where fai
         "any[0-1] alarm[1-2] end[2-3] wide! next! last!");
   CHECK(trace_of(workload, Policy::fifo).find("job=last refused=skipped line=4 class=normal\n") !=
         std::string::npos);
+}
+
+TEST_CASE("Replay: a chain of refused jobs may be as long as the file") {
+  constexpr std::size_t length = 100'000;
+  std::string text = "name,submit,duration,after,slots\nj0,10,1,,2\n";
+  for (std::size_t i = 1; i < length; ++i)
+    text += "j" + std::to_string(i) + ",0,1,j" + std::to_string(i - 1) + ":done,2\n";
+  const Workload workload = csv(text);
+  const History history = replayed(workload, Policy::urgency);
+  CHECK(std::all_of(history.fates.begin(), history.fates.end(),
+                    [](const bide_jobs::Fate& fate) { return fate.end == bide_jobs::Fate::End::too_wide; }));
 }
