@@ -14,8 +14,6 @@ SqliteDatabase::SqliteDatabase(const std::string& path) : path_(path) {
       throw SqliteError(path_ + ": it may only be read, not written");
     // Exclusive before WAL: the lock then stays with this process, which needs no memory shared with others.
     execute("PRAGMA locking_mode = EXCLUSIVE");
-    if (text("PRAGMA journal_mode = WAL") != "wal")
-      throw SqliteError(path_ + ": there is no write-ahead log for it");
     execute("PRAGMA synchronous = FULL");
     execute("PRAGMA foreign_keys = ON");
   } catch (...) {
@@ -25,6 +23,11 @@ SqliteDatabase::SqliteDatabase(const std::string& path) : path_(path) {
 }
 
 SqliteDatabase::~SqliteDatabase() { sqlite3_close(database_); }
+
+void SqliteDatabase::write_ahead() {
+  if (text("PRAGMA journal_mode = WAL") != "wal")
+    throw SqliteError(path_ + ": there is no write-ahead log for it");
+}
 
 void SqliteDatabase::execute(const char* sql) {
   if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail(sql);

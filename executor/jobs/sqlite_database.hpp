@@ -21,7 +21,7 @@ class SqliteError : public std::runtime_error {
 
 class SqliteStatement;
 
-/// One file, open for this connection alone, written ahead (WAL) and synced at every commit.
+/// One file, open for this connection alone, and synced at every commit.
 ///
 /// Threads: one call at a time, from any OS thread. Blocks. Throws, each call: SqliteError.
 class SqliteDatabase {
@@ -31,6 +31,9 @@ class SqliteDatabase {
   ~SqliteDatabase();
   SqliteDatabase(const SqliteDatabase&) = delete;
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
+
+  /// Commits go to a log that is written ahead (WAL) from now on; the file itself says so, also to other programs.
+  void write_ahead();
 
   const std::string& path() const { return path_; }
   void execute(const char* sql);

@@ -127,6 +127,7 @@ void SqliteJobStore::prepare_schema() {
   const std::int64_t version = database_.integer("PRAGMA user_version");
   const bool empty = database_.integer("SELECT count(*) FROM sqlite_schema") == 0;
   if (owner == application && version == schema_version) {
+    database_.write_ahead();
     // Takes the lock for writing, too: a file on which that fails is refused here and not at the first job.
     database_.execute("BEGIN IMMEDIATE; COMMIT");
     return;
@@ -138,6 +139,7 @@ void SqliteJobStore::prepare_schema() {
   const bool older = owner == application && version == 1;
   if (!older && (!empty || owner != 0 || version != 0))
     throw SqliteError(database_.path() + ": it is the database of another program");
+  database_.write_ahead();
   database_.execute("BEGIN IMMEDIATE");
   if (!older) database_.execute(schema);
   database_.execute(SqliteRecurring::schema());

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -91,6 +92,11 @@ StoredJob rich_job() {
   job.tenant = "acme";
   job.labels = {{"a", "1"}, {"b", ""}};
   return job;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string complaint(const std::string& path) {
@@ -289,7 +295,9 @@ TEST_CASE("SqliteJobStore: says what is wrong with a file, and with which") {
         folder.file("text.db") + ": it is no SQLite database, or a damaged one");
   CHECK_THAT(complaint(":memory:"), Catch::Contains("no write-ahead log"));
   { SqliteDatabase(folder.file("other.db")).execute("CREATE TABLE a (b)"); }
+  const std::string before = bytes_of(folder.file("other.db"));
   CHECK_THAT(complaint(folder.file("other.db")), Catch::Contains("the database of another program"));
+  CHECK(bytes_of(folder.file("other.db")) == before);
   { SqliteJobStore store(folder.file()); }
   { SqliteDatabase(folder.file()).execute("PRAGMA user_version = 7"); }
   CHECK_THAT(complaint(folder.file()), Catch::Contains("its schema has version 7, written by a newer bide"));
