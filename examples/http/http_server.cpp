@@ -213,7 +213,7 @@ Task<> HttpServer::respond(Exchange& exchange) {
   if (failed) {
     respond_with_error(exchange, 500);
   } else if (answer.found == FileStore::Found::directory) {
-    respond_with_error(exchange, 301, "Location: /" + *path + "/\r\n");
+    respond_with_error(exchange, 301, "Location: " + with_slash(*path, request.target) + "\r\n");
   } else if (answer.found == FileStore::Found::forbidden) {
     respond_with_error(exchange, 403);
   } else if (answer.found == FileStore::Found::nothing) {

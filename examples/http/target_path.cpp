@@ -1,5 +1,6 @@
 #include "target_path.hpp"
 
+#include <cctype>
 #include <vector>
 
 namespace bide_http {
@@ -63,6 +64,31 @@ std::optional<std::string> target_path(std::string_view target) {
   }
   if (!path.empty() && whole.back() == '/') path += '/';
   return path;
+}
+
+std::string escaped(std::string_view text, std::string_view kept) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    const bool alphanumeric = byte < 0x80 && std::isalnum(byte) != 0;  // in the C locale
+    if (alphanumeric || kept.find(character) != std::string_view::npos) {
+      out += character;
+    } else {
+      out += '%';
+      out += digits[byte >> 4U];
+      out += digits[byte & 0xfU];
+    }
+  }
+  return out;
+}
+
+std::string with_slash(std::string_view path, std::string_view target) {
+  std::string location = "/" + escaped(path, "-._~/") + "/";
+  target = target.substr(0, target.find('#'));
+  const std::size_t mark = target.find('?');
+  if (mark != std::string_view::npos) location += escaped(target.substr(mark), "-._~!$&'()*+,;=:@/?%");
+  return location;
 }
 
 std::string_view media_type(std::string_view path) {

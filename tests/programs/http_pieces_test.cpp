@@ -117,6 +117,23 @@ TEST_CASE("target_path: names stay below the root") {
   }
 }
 
+TEST_CASE("with_slash: names come back escaped, with the query") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"/sub", "/sub/"},
+      {"/sub?x=1&y=%20#z", "/sub/?x=1&y=%20"},
+      {"/a%20b/%25%3f%23", "/a%20b/%25%3F%23/"},
+      {"/a%0d%0aSet-Cookie:%20x", "/a%0D%0ASet-Cookie%3A%20x/"},
+      {"/%5cevil.example", "/%5Cevil.example/"},
+      {"//evil.example", "/evil.example/"},
+      {"/r%c3%a9sum\xc3\xa9?\xc3\xa9\t", "/r%C3%A9sum%C3%A9/?%C3%A9%09"},
+      {"http://host/sub?", "/sub/?"},
+  };
+  for (const auto& [target, expected] : cases) {
+    INFO(target);
+    CHECK(with_slash(target_path(target).value(), target) == expected);
+  }
+}
+
 TEST_CASE("http_date: writes and reads the one form, and no other") {
   CHECK(http_date(784'111'777) == "Sun, 06 Nov 1994 08:49:37 GMT");
   CHECK(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT") == 784'111'777);
