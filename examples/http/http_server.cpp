@@ -99,8 +99,10 @@ Task<> HttpServer::serve(TcpStream& stream, bide_serving::Server::Connection& co
     }
     if (connection.idle) head_due = add_saturating(now(), options_.head_timeout);
     connection.idle = false;
-    co_await take_requests(exchange);
+    const std::size_t complete_count = co_await take_requests(exchange);
     co_await flush(exchange);
+    // What has begun is another request then, with a time of its own.
+    if (complete_count > 0) head_due = add_saturating(now(), options_.head_timeout);
   }
   if (exchange.parser.refused()) co_await let_read(exchange);
 }
@@ -115,8 +117,9 @@ Task<> HttpServer::let_read(Exchange& exchange) {
   }
 }
 
-// All that has come completely.
-Task<> HttpServer::take_requests(Exchange& exchange) {
+// All that has come completely. Returns: how many.
+Task<std::size_t> HttpServer::take_requests(Exchange& exchange) {
+  std::size_t complete_count = 0;
   std::size_t taken = 0;
   while (taken < exchange.unread.size() && exchange.goes_on) {
     taken += exchange.parser.feed(bytes_of(std::string_view(exchange.unread).substr(taken)));
@@ -124,11 +127,13 @@ Task<> HttpServer::take_requests(Exchange& exchange) {
       exchange.goes_on = false;
       respond_with_error(exchange, *refused);
     } else if (exchange.parser.complete()) {
+      ++complete_count;
       co_await respond(exchange);
       if (exchange.out.size() >= chunk_bytes) co_await flush(exchange);
     }
   }
   exchange.unread.clear();
+  co_return complete_count;
 }
 
 Task<> HttpServer::flush(Exchange& exchange) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,7 +43,7 @@ class HttpServer {
  private:
   struct Exchange;  // one connection's state
 
-  bide::Task<> take_requests(Exchange& exchange);
+  bide::Task<std::size_t> take_requests(Exchange& exchange);
   bide::Task<> respond(Exchange& exchange);
   bide::Task<> respond_with_file(Exchange& exchange, const std::string& path, const StoredFile& file);
   bide::Task<> send_from_disk(Exchange& exchange, const std::string& path, std::uint64_t first,

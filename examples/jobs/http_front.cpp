@@ -64,7 +64,9 @@ Task<> HttpFront::serve(TcpStream& stream, bide_serving::Server::Connection& con
     }
     if (connection.idle) request_due = add_saturating(now(), limits_.request);
     connection.idle = false;
-    co_await answer_all(exchange);
+    const std::size_t answered_count = co_await answer_all(exchange);
+    // What has begun is another request then, with a time of its own.
+    if (answered_count > 0) request_due = add_saturating(now(), limits_.request);
   }
   if (exchange.parser.refused()) co_await let_read(exchange);
 }
@@ -77,8 +79,9 @@ Task<> HttpFront::receive(Exchange& exchange, Instant due) {
   exchange.unread += text_of(received->data());
 }
 
-/// All requests that have come completely.
-Task<> HttpFront::answer_all(Exchange& exchange) {
+/// All requests that have come completely. Returns: how many.
+Task<std::size_t> HttpFront::answer_all(Exchange& exchange) {
+  std::size_t answered_count = 0;
   std::size_t taken = 0;
   while (taken < exchange.unread.size() && exchange.goes_on) {
     taken += exchange.parser.feed(bytes_of(std::string_view(exchange.unread).substr(taken)));
@@ -90,9 +93,11 @@ Task<> HttpFront::answer_all(Exchange& exchange) {
       exchange.goes_on = exchange.parser.request().keep_alive && !server_.ending();
       Answer answer = co_await handler_(exchange.parser.request());
       co_await send(exchange, std::move(answer));
+      ++answered_count;
     }
   }
   exchange.unread.clear();
+  co_return answered_count;
 }
 
 Task<> HttpFront::send(Exchange& exchange, Answer answer) {

@@ -7,6 +7,7 @@
 #include <bide/executor/task.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -44,7 +45,7 @@ class HttpFront {
   struct Exchange;
 
   bide::Task<> receive(Exchange& exchange, bide::Instant due);
-  bide::Task<> answer_all(Exchange& exchange);
+  bide::Task<std::size_t> answer_all(Exchange& exchange);
   bide::Task<> send(Exchange& exchange, Answer answer);
   bide::Task<> let_read(Exchange& exchange);
 
