@@ -22,14 +22,15 @@ namespace {
 // An idle connection holds no buffer: `receive` takes one of the driver's when something comes. It goes back before the
 // write, which lasts as long as the peer pleases: peers that never read must not keep all the buffers.
 bide::Task<> echo(bide::TcpStream& stream, bide_serving::Server::Connection& connection) {
-  connection.idle = true;  // whatever has come was sent back: there is nothing to finish
   for (;;) {
     std::vector<std::byte> bytes;
+    connection.idle = true;  // whatever has come was sent back: there is nothing to finish
     {
       const bide::Received received = co_await stream.receive();
       bytes.assign(received.data().begin(), received.data().end());
     }
     if (bytes.empty()) co_return;
+    connection.idle = false;
     co_await stream.write_all(bytes);
   }
 }
@@ -43,10 +44,11 @@ class TlsEcho {
     constexpr bide::Duration patience = std::chrono::seconds(10);  // for the handshake
     bide::Task<Stream> handshake = Stream::accept(std::move(stream), context_);
     Stream session = co_await bide::timeout(patience, std::move(handshake));
-    connection.idle = true;
     std::array<std::byte, 4096> buffer;  // NOLINT: all of it is written before it is read
     for (;;) {
+      connection.idle = true;
       const std::size_t count = co_await session.read(buffer);
+      connection.idle = false;
       if (count == 0) break;
       co_await bide::write_all(session, std::span<const std::byte>(buffer.data(), count));
     }
