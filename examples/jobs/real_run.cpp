@@ -57,7 +57,8 @@ class RealRun {
              .tenant_weights = tenants_of(workload)}) {}
 
   Task<> run();
-  int exit_code() const { return unsuccessful_count_ == 0 ? 0 : 1; }
+  /// 1 also where a signal came before all jobs had ended; what recurs has no end.
+  int exit_code() const { return all_ended_ && unsuccessful_count_ == 0 ? 0 : 1; }
 
  private:
   Task<> submit_and_wait(TaskGroup& group);
@@ -69,6 +70,7 @@ class RealRun {
   Worker worker_;
   Instant origin_{};
   std::size_t unsuccessful_count_ = 0;
+  bool all_ended_ = false;
 };
 
 Task<> RealRun::tell_end(std::size_t index, JobHandle handle) {
@@ -108,6 +110,7 @@ Task<> RealRun::submit_and_wait(TaskGroup& group) {
   };
   co_await submit_all(jobs, workload_, worker_.scheduler(), submitted);
   for (Handle<>& teller : tellers) co_await teller;
+  all_ended_ = true;
   const bool goes_on = std::any_of(workload_.jobs.begin(), workload_.jobs.end(), recurs);
   if (goes_on) co_await signal_waiter;
   group.cancel();
