@@ -108,12 +108,12 @@ Task<> Service::watch_store() {
 }
 
 Task<> Service::run() {
-  worker_.restore();
   const auto body = [](TaskGroup& group, Service& self) { return self.bring_in(group); };
   std::exception_ptr failed;
   try {
+    worker_.restore();
     co_await with_task_group(body, std::ref(*this));
-  } catch (const std::runtime_error&) {
+  } catch (...) {  // whatever it is: what runs is killed and waited for
     failed = std::current_exception();
   }
   co_await worker_.shut_down();
