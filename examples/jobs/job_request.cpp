@@ -17,7 +17,9 @@ namespace {
 constexpr std::size_t most_name_bytes = 1'000;
 
 [[noreturn]] void refuse(const std::string& member, const std::string& expected, const Json& found) {
-  std::string text = found.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // Arrays and objects may be as deep as the request is long, and dump() recurses.
+  std::string text = found.is_structured() ? std::string("an ") + found.type_name()
+                                           : found.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 60) + "...";
   throw ApiError(422, "member " + bide_jobs::quoted(member) + ": expected " + expected + ", found " + text);
 }
@@ -168,6 +170,8 @@ Json parse_object(const std::string& text) {
     const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     throw ApiError(400, "line " + std::to_string(line) + ", column " + std::to_string(at - line_start + 1) +
                             ": expected JSON");
+  } catch (const Json::exception& error) {  // a number that is too large
+    throw ApiError(400, std::string("expected other JSON: ") + error.what());
   }
   if (!json.is_object()) throw ApiError(400, "expected a JSON object");
   return json;
