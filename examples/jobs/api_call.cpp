@@ -9,13 +9,11 @@
 namespace bide_jobs {
 namespace {
 
-/// Percent signs and plus signs of a target, taken out. Throws: ApiError 400.
+/// The percent signs of a target, taken out. Throws: ApiError 400.
 std::string unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+') {
-      plain += ' ';
-    } else if (text[i] != '%') {
+    if (text[i] != '%') {
       plain += text[i];
     } else {
       unsigned byte = 0;
@@ -28,6 +26,13 @@ std::string unescaped(std::string_view text) {
     }
   }
   return plain;
+}
+
+/// In a query, as forms send it, a plus sign is a space.
+std::string unescaped_in_query(std::string_view text) {
+  std::string spaced(text);
+  std::replace(spaced.begin(), spaced.end(), '+', ' ');
+  return unescaped(spaced);
 }
 
 /// Calls `use` with each part between marks.
@@ -59,7 +64,8 @@ ApiCall::ApiCall(const bide_http::Request& request) : method(request.method_name
   split(target, '&', [this](std::string_view part) {
     if (part.empty()) return;
     const std::size_t equals = std::min(part.find('='), part.size());
-    query[unescaped(part.substr(0, equals))] = unescaped(part.substr(std::min(equals + 1, part.size())));
+    query[unescaped_in_query(part.substr(0, equals))] =
+        unescaped_in_query(part.substr(std::min(equals + 1, part.size())));
   });
   if (method == "HEAD") method = "GET";
 }
