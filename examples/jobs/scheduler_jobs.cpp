@@ -6,11 +6,11 @@
 #include <bide/executor/executor.hpp>
 #include <bide/executor/jobs/job_refused.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
+#include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace bide_jobs {
 namespace {
@@ -110,10 +110,22 @@ bide::Recurring SchedulerJobs::recurring(std::size_t index) const {
 }
 
 namespace {
-bool recurs_already(const bide::JobScheduler& scheduler, const std::string& name) {
-  const std::vector<bide::RecurringState> all = scheduler.recurring();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const bide::RecurringState& state) { return state.recurring.name == name; });
+std::set<std::string> names_that_recur(const bide::JobScheduler& scheduler) {
+  std::set<std::string> names;
+  for (bide::RecurringState& state : scheduler.recurring()) names.insert(std::move(state.recurring.name));
+  return names;
+}
+
+/// But for a name that is taken: by an earlier run, which `before` has, or by others since.
+void make_recur(bide::JobScheduler& scheduler, bide::Recurring recurring,
+                const std::set<std::string>& before) {
+  const std::string name = recurring.name;
+  if (before.count(name) != 0) return;
+  try {
+    scheduler.every(std::move(recurring));
+  } catch (const std::invalid_argument&) {
+    if (names_that_recur(scheduler).count(name) == 0) throw;
+  }
 }
 
 using Offer = bide::Task<std::optional<bide::JobHandle>>;
@@ -132,10 +144,11 @@ Offer offer_job(bide::JobScheduler& scheduler, bide::Job job) {
 
 bide::Task<> submit_all(const SchedulerJobs& jobs, const Workload& workload, bide::JobScheduler& scheduler,
                         std::function<void(std::size_t, bide::JobHandle)> submitted) {
+  const std::set<std::string> recurring_before = names_that_recur(scheduler);  // a copy of all: once
   for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
     if (jobs.submit_at(i) > bide::now()) co_await bide::SleepUntil(jobs.submit_at(i));
     if (recurs(workload.jobs[i])) {
-      if (!recurs_already(scheduler, jobs.key(i))) scheduler.every(jobs.recurring(i));
+      make_recur(scheduler, jobs.recurring(i), recurring_before);
       continue;
     }
     std::optional<bide::JobHandle> handle;
