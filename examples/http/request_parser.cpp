@@ -71,9 +71,12 @@ const http_parser_settings& RequestParser::callbacks() {
     };
     made.on_header_value = [](http_parser* parser, const char* text, std::size_t size) {
       RequestParser& self = of(parser);
+      constexpr std::size_t separator_bytes =
+          4;  // ": ", and the end of the line; a value may come in many pieces
+      const std::size_t more = self.in_value_ ? 0 : separator_bytes;
       self.in_value_ = true;
       self.value_.append(text, size);
-      return self.head_has_room(size + 4, 431);  // and ": ", and the end of the line
+      return self.head_has_room(size + more, 431);
     };
     made.on_headers_complete = [](http_parser* parser) {
       RequestParser& self = of(parser);

@@ -161,6 +161,19 @@ TEST_CASE("RequestParser: finds requests, however the bytes come") {
   CHECK(parse("GET /a HTTP/1.1\r\nHost:", 5) == Texts{"begun"});
 }
 
+TEST_CASE("RequestParser: a head has the same room, however the bytes come") {
+  const auto with_value = [](std::size_t bytes) {
+    return "GET / HTTP/1.1\r\nA: " + std::string(bytes, 'a') + "\r\n\r\n";
+  };
+  const std::size_t others = std::string_view("/A: \r\n").size();
+  const std::size_t most = RequestParser::most_head_bytes - others;
+  for (const std::size_t piece : {1UL, 100UL, 100'000UL}) {
+    INFO(piece);
+    CHECK(parse(with_value(most), piece) == Texts{"GET /"});
+    CHECK(parse(with_value(most + 1), piece) == Texts{"431"});
+  }
+}
+
 TEST_CASE("RequestParser: refuses what is no request, or too much of one") {
   const std::string long_text(20'000, 'a');
   for (const std::size_t piece : {1UL, 100UL, 100'000UL}) {
