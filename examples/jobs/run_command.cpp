@@ -2,11 +2,13 @@
 
 #include <bide/executor/io/process.hpp>
 #include <bide/executor/scope/task_group.hpp>
+#include <bide/executor/scope/timeout.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <string_view>
 #include <system_error>
@@ -73,10 +75,16 @@ Task<> read_all(PipeReader& reader, BoundedOutput& output) {
   }
 }
 
-/// The pipe ends with the group, and the group with the shell: so the shell is waited for while another thread reads.
+Task<> until_ended(Handle<>& reader) { co_await reader; }
+
+/// The pipe ends with the group, and the group with the shell: so the shell is waited for while another thread reads. Only
+/// what has left the group, for a session of its own, may hold the pipe for longer: it is not waited for.
 Task<ExitStatus> watch(TaskGroup& readers, ChildProcess& child, BoundedOutput& output) {
-  readers.submit(read_all(child.output(), output), {.name = "output of a command"});
+  constexpr Duration patience = std::chrono::seconds(1);
+  Handle<> reader = readers.submit(read_all(child.output(), output), {.name = "output of a command"});
   const ExitStatus status = co_await child.wait();
+  const bool ended = co_await try_timeout(patience, until_ended(reader));
+  if (!ended) reader.cancel();
   co_return status;
 }
 

@@ -32,7 +32,8 @@ class BoundedOutput {
 /// One attempt at a job whose payload is a command: a child process, `/bin/sh -c PAYLOAD`, in a process group of its
 /// own, with BIDE_JOB_ID and BIDE_JOB_ATTEMPT in its environment and nothing to read.
 ///
-/// A cancel, also by the job's timeout, kills the group; so does the end of the shell for what it has left running.
+/// A cancel, also by the job's timeout, kills the group; so does the end of the shell for what it has left running. What
+/// has left the group runs on, and is read from for 1 s more at most.
 /// Returns: success with the output (both streams) for exit status 0; else what may be retried: how it ended, and the
 ///          output on the next lines. A shell that can't be started fails for good.
 bide::Task<bide::JobOutcome> run_command(bide::JobContext& context);
