@@ -38,6 +38,15 @@ std::string etag_of(const struct stat& what) {
   return text;
 }
 
+std::shared_ptr<StoredFile> described(const struct stat& what, std::string_view path) {
+  auto file = std::make_shared<StoredFile>();
+  file->size = static_cast<std::uint64_t>(what.st_size);
+  file->modified_seconds = what.st_mtim.tv_sec;
+  file->etag = etag_of(what);
+  file->media_type = media_type(path);
+  return file;
+}
+
 FileStore::Found found_by(int error) {
   switch (error) {
     case EACCES:
@@ -77,11 +86,7 @@ Task<FileStore::Answer> FileStore::find(std::string path) {
     kept->second.looked_at = now();
     co_return Answer(Found::file, kept->second.file);
   }
-  auto file = std::make_shared<StoredFile>();
-  file->size = static_cast<std::uint64_t>(status.what.st_size);
-  file->modified_seconds = status.what.st_mtim.tv_sec;
-  file->etag = tag;
-  file->media_type = media_type(full);
+  const std::shared_ptr<StoredFile> file = described(status.what, full);
   file->in_memory = file->size <= small_bytes;
   int refused = 0;
   try {
@@ -99,7 +104,7 @@ Task<FileStore::Answer> FileStore::find(std::string path) {
   }
   if (refused != 0) co_return Answer(found_by(refused));
   keep(path, file);
-  co_return Answer(Found::file, std::move(file));
+  co_return Answer(Found::file, file);
 }
 
 // When it is full it begins anew: what is asked for often is back at once.
@@ -118,6 +123,14 @@ Task<File> FileStore::open(const std::string& path) const {
   std::string full = root_ + "/" + path;
   if (path.empty() || path.back() == '/') full += "index.html";
   co_return co_await File::open(full, OpenMode::read);
+}
+
+std::shared_ptr<const StoredFile> FileStore::describe(const File& file) {
+  struct stat what {};
+  if (::fstat(file.number(), &what) != 0)
+    throw std::system_error(errno, std::generic_category(), "stat " + file.path());
+  if (!S_ISREG(what.st_mode)) throw std::system_error(EISDIR, std::generic_category(), file.path());
+  return described(what, file.path());
 }
 
 }  // namespace bide_http

@@ -48,8 +48,10 @@ class FileStore {
   /// Throws: std::system_error, where the disk fails.
   bide::Task<Answer> find(std::string path);
 
-  /// To read a file that is not in memory.
+  /// To read a file that is not in memory. It may be another than `find` saw: `describe` tells what it is.
   bide::Task<bide::File> open(const std::string& path) const;
+  /// Throws: std::system_error, it is no regular file.
+  static std::shared_ptr<const StoredFile> describe(const bide::File& file);
 
  private:
   struct Kept {

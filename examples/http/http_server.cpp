@@ -209,14 +209,21 @@ Task<> HttpServer::respond(Exchange& exchange) {
     co_return;
   }
   FileStore::Answer answer;
+  File opened;  // if it is not in memory
   std::error_code failed;
   try {
     answer = co_await files_.find(*path);
+    if (answer.found == FileStore::Found::file && !answer.file->in_memory) {
+      // Another file may have come by the name since: what the head says is of the bytes that are sent.
+      opened = co_await files_.open(*path);
+      answer.file = FileStore::describe(opened);
+    }
   } catch (const std::system_error& error) {
     failed = error.code();
   }
   if (failed) {
-    respond_with_error(exchange, 500);
+    const bool gone = failed == std::errc::no_such_file_or_directory;
+    respond_with_error(exchange, gone ? 404 : 500);
   } else if (answer.found == FileStore::Found::directory) {
     respond_with_error(exchange, 301, "Location: " + with_slash(*path, request.target) + "\r\n");
   } else if (answer.found == FileStore::Found::forbidden) {
@@ -224,11 +231,12 @@ Task<> HttpServer::respond(Exchange& exchange) {
   } else if (answer.found == FileStore::Found::nothing) {
     respond_with_error(exchange, 404);
   } else {
-    co_await respond_with_file(exchange, *path, *answer.file);
+    co_await respond_with_file(exchange, *answer.file, opened);
   }
+  if (opened.is_open()) co_await opened.close();
 }
 
-Task<> HttpServer::respond_with_file(Exchange& exchange, const std::string& path, const StoredFile& file) {
+Task<> HttpServer::respond_with_file(Exchange& exchange, const StoredFile& file, File& opened) {
   const Request& request = exchange.parser.request();
   std::string& out = exchange.out;
   if (unchanged(request, file)) {
@@ -262,28 +270,26 @@ Task<> HttpServer::respond_with_file(Exchange& exchange, const std::string& path
   if (file.in_memory) {
     out.append(file.bytes, static_cast<std::size_t>(bytes.first), static_cast<std::size_t>(bytes.count));
   } else {
-    co_await send_from_disk(exchange, path, bytes.first, bytes.count);
+    co_await send_from_disk(exchange, opened, bytes.first, bytes.count);
   }
 }
 
 // The head is out already: a file that fails, or shrinks, can only cut the connection.
-Task<> HttpServer::send_from_disk(Exchange& exchange, const std::string& path, std::uint64_t first,
-                                  std::uint64_t count) {
+Task<> HttpServer::send_from_disk(Exchange& exchange, File& file, std::uint64_t first, std::uint64_t count) {
   co_await flush(exchange);
-  File file = co_await files_.open(path);
   std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(count, chunk_bytes)));
   while (count > 0) {
     const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(count, buffer.size()));
     const std::size_t came = co_await file.read_at(first, std::span<std::byte>(buffer).first(wanted));
     if (came == 0)
-      throw std::system_error(EIO, std::generic_category(), path + " became shorter while it was sent");
+      throw std::system_error(EIO, std::generic_category(),
+                              file.path() + " became shorter while it was sent");
     co_await timeout(options_.write_timeout,
                      exchange.stream.write_all(std::span<const std::byte>(buffer).first(came)));
     counts_.bytes_sent += came;
     first += came;
     count -= came;
   }
-  co_await file.close();
 }
 
 std::string HttpServer::status_json() const {

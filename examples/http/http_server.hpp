@@ -45,9 +45,8 @@ class HttpServer {
 
   bide::Task<std::size_t> take_requests(Exchange& exchange);
   bide::Task<> respond(Exchange& exchange);
-  bide::Task<> respond_with_file(Exchange& exchange, const std::string& path, const StoredFile& file);
-  bide::Task<> send_from_disk(Exchange& exchange, const std::string& path, std::uint64_t first,
-                              std::uint64_t count);
+  bide::Task<> respond_with_file(Exchange& exchange, const StoredFile& file, bide::File& opened);
+  bide::Task<> send_from_disk(Exchange& exchange, bide::File& file, std::uint64_t first, std::uint64_t count);
   bide::Task<> flush(Exchange& exchange);
   bide::Task<> let_read(Exchange& exchange);
   void respond_with_text(Exchange& exchange, int status, std::string_view type, std::string_view body,
