@@ -99,7 +99,8 @@ class Copy {
   Task<Copied> run() {
     co_await open_both();
     const std::uint64_t there = co_await part_.size();
-    if (options_.resume == CopyOptions::Resume::yes) {
+    const bool has_version = version_.size > 0;  // what says that it is empty may have other bytes each time
+    if (options_.resume == CopyOptions::Resume::yes && has_version) {
       const std::uint64_t recorded = co_await progress_.load(version_);
       if (recorded <= there) done_ = recorded;
     }
@@ -110,6 +111,10 @@ class Copy {
     }
     const std::uint64_t resumed = next_ = saved_ = done_;
     const auto copy_all = [](TaskGroup& group, Copy& copy) -> Task<> {
+      if (copy.version_.size == 0) {
+        co_await copy.copy_what_has_no_size();
+        co_return;
+      }
       if (copy.options_.way == CopyOptions::Way::kernel_first) co_await copy.try_kernel();
       const std::uint64_t pieces =
           (copy.version_.size - copy.next_ + copy.piece_bytes() - 1) / copy.piece_bytes();
@@ -128,14 +133,15 @@ class Copy {
       throw Cancelled();
     }
     co_await finish();
-    co_return Copied{.bytes = version_.size, .resumed = resumed};
+    co_return Copied{.bytes = done_, .resumed = resumed};
   }
 
  private:
   Task<> open_both() {
     struct stat named {};
-    if (::stat(source_path_.c_str(), &named) == 0 &&
-        !S_ISREG(named.st_mode))  // to open a FIFO waits for a writer
+    if (::stat(source_path_.c_str(), &named) != 0)
+      throw std::invalid_argument(source_path_ + ": " + std::generic_category().message(errno));
+    if (!S_ISREG(named.st_mode))  // to open a FIFO waits for a writer
       throw std::invalid_argument(source_path_ + " is no regular file");
     source_ = co_await File::open(source_path_, OpenMode::read);
     const struct stat status = status_of(source_);
@@ -204,6 +210,18 @@ class Copy {
     const std::size_t came = co_await source_.read_all_at(offset, bytes);
     if (came < bytes.size()) throw std::runtime_error(source_path_ + " became shorter while it was copied");
     co_return co_await part_.write_all_at(offset, bytes);
+  }
+
+  // Files of /proc and /sys say that they are empty, and are not: the end shows where nothing more comes.
+  Task<> copy_what_has_no_size() {
+    Block block(options_.block_bytes);
+    for (;;) {
+      const std::span<std::byte> bytes = block.first(options_.block_bytes);
+      const std::size_t came = co_await source_.read_at(done_, bytes);
+      if (came == 0) co_return;
+      const std::size_t written = co_await part_.write_all_at(done_, bytes.first(came));
+      done_ += written;
+    }
   }
 
   // Pieces end in any order; what counts is how far there is no gap.

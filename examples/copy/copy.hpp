@@ -32,7 +32,8 @@ struct Copied {
 /// A copy that was killed goes on from that point, if the source is the same file in size and time of change; both
 /// files go when the copy is done.
 ///
-/// Throws: std::system_error, std::runtime_error: what went wrong with which file. The part stays for the next try.
+/// Throws: std::invalid_argument: what can't be copied, or not to there; std::system_error, std::runtime_error: what went
+///         wrong with which file. The part stays for the next try.
 bide::Task<Copied> copy_file(std::string source, std::string target, CopyOptions options);
 
 /// How many bytes may have to be copied again after a kill.
