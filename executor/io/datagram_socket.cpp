@@ -26,8 +26,8 @@ ReceivedDatagram received(const msghdr& message, std::size_t size) {
           .truncated = (message.msg_flags & MSG_TRUNC) != 0};
 }
 
-// How many were sent without waiting; 0 also when an error came first, which the next await will meet.
-std::size_t send_now(int socket, std::span<const OutgoingDatagram> datagrams) {
+// How many were sent without waiting, or a negative errno: the kernel tells an error of the peer's once.
+std::int64_t send_now(int socket, std::span<const OutgoingDatagram> datagrams) {
   std::array<mmsghdr, most_a_call> messages{};
   std::array<iovec, most_a_call> parts;
   const std::size_t count = std::min(datagrams.size(), most_a_call);
@@ -39,7 +39,8 @@ std::size_t send_now(int socket, std::span<const OutgoingDatagram> datagrams) {
   }
   const int sent =
       ::sendmmsg(socket, messages.data(), static_cast<unsigned>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
-  return sent > 0 ? static_cast<std::size_t>(sent) : 0;
+  if (sent >= 0) return sent;
+  return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -errno;  // an await waits for those
 }
 
 std::size_t receive_now(int socket, std::span<IncomingDatagram> datagrams) {
@@ -81,8 +82,14 @@ Task<std::size_t> DatagramSocket::send_batch(std::span<const OutgoingDatagram> d
     const OutgoingDatagram& next = datagrams[sent];
     co_await send_to(next.bytes, next.to);
     ++sent;
-    for (std::size_t more = 1; more > 0 && sent < datagrams.size(); sent += more) {
-      more = send_now(number(), datagrams.subspan(sent));
+    while (sent < datagrams.size()) {
+      const std::int64_t more = send_now(number(), datagrams.subspan(sent));
+      if (more < 0) {
+        const Address& to = datagrams[sent].to;
+        throw_io_error(more, socket_call("send to", to.family() == Address::Family::none ? name_ : to));
+      }
+      if (more == 0) break;
+      sent += static_cast<std::size_t>(more);
     }
   }
   co_return sent;

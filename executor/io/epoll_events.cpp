@@ -45,8 +45,8 @@ void EpollDriver::take_events() noexcept {
 
 void EpollDriver::try_again() noexcept {
   const bool all = std::exchange(recheck_, false);
-  if (!without_buffer_.empty() && (all || buffers_.any_free()))
-    advance_each(without_buffer_, Direction::reading);
+  if (all) advance_each(without_buffer_, Direction::reading);
+  while (!without_buffer_.empty() && buffers_.any_free()) advance(without_buffer_.pop(), Direction::reading);
   if (!to_try_later_.empty()) advance_each(to_try_later_, Direction::writing);
 }
 

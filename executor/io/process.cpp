@@ -204,7 +204,8 @@ void ChildProcess::take_from(ChildProcess& other) noexcept {
 
 // Until it is waited for, its id can't be another process's or group's, unless others wait for all children.
 int ChildProcess::send_signal(int signal) noexcept {
-  if (group_ == ChildOptions::Group::own) return ::kill(-id_, signal);
+  if (group_ == ChildOptions::Group::own && ::kill(-id_, signal) == 0)
+    return 0;  // else it has left that group
   if (descriptor_.number() < 0) return ::kill(id_, signal);
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, descriptor_.number(), signal, nullptr, 0));
 }

@@ -195,6 +195,22 @@ TEST_CASE("ChildProcess: a group of its own ends with its leader, by a cancel, a
   CHECK(ends == std::vector<std::string>{"exited with 0", "0", "killed by signal 9", "0", "0"});
 }
 
+Task<std::string> end_of_one_that_left_its_group() {
+  const char* const program =
+      "import os, time; os.setpgid(0, os.getpgid(os.getppid())); print('x', flush=True); time.sleep(1000)";
+  const ChildOptions options{
+      .output = Stream::pipe, .on_cancel = ChildOptions::OnCancel::kill, .group = ChildOptions::Group::own};
+  ChildProcess child = ChildProcess::spawn("python3", {"-c", program}, options);
+  std::byte one[1];
+  co_await child.output().read_exactly(one);
+  const std::optional<ExitStatus> ended = co_await try_timeout(1ms, child.wait());
+  co_return ended ? ended->to_string() : "runs";
+}
+
+TEST_CASE("ChildProcess: one that has left its group is killed all the same") {
+  CHECK(run_io(end_of_one_that_left_its_group()) == "killed by signal 9");
+}
+
 TEST_CASE("SignalSet: signals are awaited, to the process and to the OS thread, and unblocked at the end") {
   std::vector<int> got;
   run_io([](std::vector<int>& into) -> Task<> {

@@ -77,6 +77,26 @@ TEST_CASE("UdpSocket: batches send all in order, and receive what is there") {
   CHECK(came == expected);
 }
 
+Task<std::error_code> send_batch_to_nobody() {
+  UdpSocket gone = UdpSocket::bind(Address::loopback(0));
+  const Address nobody = gone.local_address();
+  co_await gone.close();
+  UdpSocket socket = UdpSocket::bind(Address::loopback(0));
+  socket.connect(nobody);
+  std::array<OutgoingDatagram, 8> out;
+  for (OutgoingDatagram& datagram : out) datagram.bytes = bytes_of("x");
+  try {
+    co_await socket.send_batch(out);
+  } catch (const std::system_error& error) {
+    co_return error.code();
+  }
+  co_return std::error_code();
+}
+
+TEST_CASE("UdpSocket: a batch tells that nobody is there") {
+  CHECK(run_io(send_batch_to_nobody()) == std::errc::connection_refused);
+}
+
 TEST_CASE("UdpSocket: errors name call and address, and options are taken") {
   Failure failure = run_io(failure_of([]() -> Task<> {
     UdpSocket socket = UdpSocket::bind(Address::loopback(0));

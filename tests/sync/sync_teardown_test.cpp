@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -162,3 +163,29 @@ TEST_CASE(
   CHECK(std::find(world.timeline.begin(), world.timeline.end(), "not reached") == world.timeline.end());
   CHECK(std::find(world.timeline.begin(), world.timeline.end(), "submitted") == world.timeline.end());
 }
+
+namespace {
+
+struct Condition {
+  Mutex mutex{};
+  ConditionVariable changed{};
+};
+
+Task<> wait_for_ever(Condition& condition) {
+  Mutex::Guard guard = co_await condition.mutex.lock();
+  const auto never = [] { return false; };
+  co_await condition.changed.wait(guard, never);
+}
+
+TEST_CASE("ConditionVariable: after a Deadlock it may go with its mutex, and a cancel ends the waiter") {
+  Executor executor(virtual_time);
+  auto condition = std::make_unique<Condition>();
+  executor.submit(wait_for_ever(*condition));
+  CHECK_THROWS_AS(executor.run(), Deadlock);
+  condition.reset();
+  executor.stop();
+  executor.run();
+  CHECK(executor.size() == 0);
+}
+
+}  // namespace
