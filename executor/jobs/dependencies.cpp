@@ -202,23 +202,38 @@ bool JobEngine::rank_again(JobEntry& entry) {
   return true;
 }
 
+/// Throws: std::bad_alloc; it is queued as it was then.
 void JobEngine::set_rank(JobEntry& entry, Priority priority, const Urgency& urgency) {
-  const bool was_queued = entry.queued();
-  JobResource* const parked = was_queued && entry.extras != nullptr ? entry.extras->parked : nullptr;
+  entry.more();
+  const auto give = [&entry](Priority given, const Urgency& with) {
+    entry.priority = given;
+    entry.urgency = &entry.own;
+    if (with.latest_start == entry.own.latest_start) return;
+    entry.extras->lifted = with;
+    entry.urgency = &entry.extras->lifted;
+  };
+  if (!entry.queued()) return give(priority, urgency);
+  JobResource* const parked = entry.extras->parked;
+  const auto put_back = [&entry, parked] {
+    if (parked != nullptr)
+      parked->park(entry);
+    else
+      entry.pool->queue.push(entry);
+  };
+  const Priority priority_before = entry.priority;
+  const Urgency urgency_before = *entry.urgency;
   if (parked != nullptr)
     parked->unpark(entry);
-  else if (was_queued)
+  else
     entry.pool->queue.remove(entry);
-  entry.priority = priority;
-  entry.urgency = &entry.own;
-  if (urgency.latest_start != entry.own.latest_start) {
-    entry.more().lifted = urgency;
-    entry.urgency = &entry.extras->lifted;
+  give(priority, urgency);
+  try {
+    put_back();
+  } catch (...) {  // its old place has just become free
+    give(priority_before, urgency_before);
+    put_back();
+    throw;
   }
-  if (parked != nullptr)
-    parked->park(entry);
-  else if (was_queued)
-    entry.pool->queue.push(entry);
 }
 
 void JobEngine::lift_parents_of(JobEntry& entry) {

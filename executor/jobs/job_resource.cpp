@@ -40,8 +40,8 @@ void JobResource::give_back(std::uint64_t count) {
 }
 
 void JobResource::park(JobEntry& entry) {
-  entry.extras->parked = this;
   parked_.push_in_place(entry);
+  entry.extras->parked = this;
 }
 
 void JobResource::unpark(JobEntry& entry) {
