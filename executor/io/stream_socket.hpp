@@ -69,7 +69,7 @@ class StreamSocket {
   /// gets what is queued first, in order.
   /// Suspends: until something has come, unless it is queued. Cancellation point; what comes is kept for the next call.
   /// Returns:  a lease; empty at the end of the stream. Cost: one allocation a stream, at the first call.
-  /// Requires: one thread at a time.
+  /// Requires: one thread at a time, and from the first call on one `read` at a time.
   [[nodiscard]] Receive receive(std::source_location where = std::source_location::current());
 
   /// The peer's reads end; ours go on. A plain call. Requires: no write is in flight. Throws: std::system_error.

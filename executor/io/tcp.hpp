@@ -56,7 +56,7 @@ class TcpStream : public StreamSocket {
   void set_no_delay(Setting setting);
   void set_keepalive(const std::optional<Keepalive>& keepalive);
   /// How long a close may leave unsent bytes to the kernel; zero: the peer sees a reset at once. Unset: as long as it
-  /// takes. Units: whole seconds.
+  /// takes. Units: whole seconds. Blocks: set and not zero, the close waits so long in the kernel, and the loop with it.
   void set_linger(const std::optional<Duration>& linger);
 
  private:

@@ -80,6 +80,7 @@ void JobEngine::restore_one(StoredState::Entry& stored) {
   entry.pool->used = true;
   entry.kind = &kinds_.use(job.kind);
   entry.id = job.id;
+  table_.skip_to(job.id);  // whatever the store says of the last one: an id is given once
   entry.estimate = entry.pool->estimates.estimate(job.kind, job.duration_hint).duration;
   entry.submitted = instant_of(job.submitted);
   set_deadline(entry, job.deadline ? instant_of(*job.deadline) : Instant::max());

@@ -3,7 +3,9 @@
 #include "memory_store.hpp"
 #include "schedule.hpp"
 
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -137,4 +139,40 @@ TEST_CASE("Shutdown: ends what runs, drains, or cancels; a store keeps the rest"
         Seen{"a attempt 1 at 0", "b attempt 1 at 10", "down at 20", "succeeded", "succeeded", "0 kept"});
   CHECK(run(JobScheduler::Shutdown::cancel) ==
         Seen{"a attempt 1 at 0", "down at 5", "cancelled", "cancelled", "1 kept"});
+}
+
+namespace {
+
+/// Has forgotten which id was the last.
+class ForgetfulStore final : public JobStore {
+ public:
+  StoredState load() override {
+    StoredState state = kept.load();
+    state.last_id = 0;
+    return state;
+  }
+  void write(std::span<const JobRecord> batch) override { kept.write(batch); }
+  MemoryStore kept;
+};
+
+Task<> submit_another(JobScheduler& scheduler, std::vector<JobId>* ids) {
+  const JobHandle handle = co_await scheduler.submit(with_payload("another"));
+  ids->push_back(handle.id());
+}
+
+}  // namespace
+
+TEST_CASE("Durable: ids go on behind those of the jobs that are there") {
+  ForgetfulStore store;
+  Seen seen;
+  std::vector<JobId> ids;
+  for (int i = 0; i < 2; ++i) {
+    Executor executor({.time = TimeMode::virtual_time});
+    JobScheduler scheduler({.store = &store});
+    scheduler.add_pool("default", {.workers = 0});
+    scheduler.handle("log", JobWork(log_and_sleep, &seen));
+    executor.submit(submit_another(scheduler, &ids));
+    executor.run_for(1s);
+  }
+  CHECK(ids == std::vector<JobId>{1, 2});
 }
