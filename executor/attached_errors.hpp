@@ -17,7 +17,7 @@ class AttachedErrors {
   static constexpr std::size_t kept_count = 64;
   static constexpr std::size_t most_of_one = 10'000;
 
-  void attach(const std::exception_ptr& first, std::vector<std::exception_ptr> others);
+  void attach(const std::exception_ptr& first, const std::vector<std::exception_ptr>& others);
   /// In the order in which they came; empty when there are none.
   std::vector<std::exception_ptr> of(const std::exception_ptr& first) const;
 

@@ -224,7 +224,6 @@ class Executor {
   friend class ExecutorGuest;
   friend struct GreenThread;
   friend class GroupScope;
-  friend class GroupWait;
   friend class Obligation;
   friend class OperationWait;
   friend class OutsideWork;

@@ -24,8 +24,8 @@ class ExecutorGuest {
     if (asks_) --host_->guests_asking_;
   }
 
-  /// A thread has ended, or a run begins after one that was stopped: there is room. Attaches and destroys no guest. What it throws counts as
-  /// the error of a detached thread.
+  /// A thread has ended, or a run begins after one that was stopped: there is room. Attaches and destroys no guest. What
+  /// it throws counts as the error of a detached thread.
   virtual void room_came() = 0;
   /// No thread will run any more; the threads that are left go next. The executor still tells the time.
   virtual void executor_goes() noexcept = 0;

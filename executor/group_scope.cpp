@@ -65,6 +65,7 @@ void GroupScope::note_ranks() {
 }
 
 void GroupScope::rank_noted(Executor& executor) {
+  if (executor.ranking_) return;  // from further in
   executor.ranking_ = true;
   while (executor.noted_members_ != nullptr) {
     auto& member = *static_cast<Member*>(executor.noted_members_);
@@ -146,11 +147,6 @@ void GroupScope::close() {
     std::rethrow_exception(errors_.front());
   }
   if (cut_short_ && thread.cancelled != 0) throw Cancelled();
-}
-
-void GroupWait::rank_noted() {
-  Executor& executor = group_.executor();
-  if (!executor.ranking_) GroupScope::rank_noted(executor);
 }
 
 std::string GroupWait::describe() const {

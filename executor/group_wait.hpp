@@ -28,7 +28,7 @@ class GroupWait final : public Wait {
     group_.waiter_ = this;
     park(frame.promise());
     group_.note_ranks();
-    rank_noted();
+    GroupScope::rank_noted(group_.executor());
   }
   void await_resume() {}
 
@@ -41,8 +41,6 @@ class GroupWait final : public Wait {
   }
 
  private:
-  void rank_noted();
-
   friend GroupScope;
   GroupScope& group_;
   CancelScope shield_;

@@ -85,7 +85,7 @@ Urgency* Debts::inherit(std::chrono::nanoseconds latest_start, std::chrono::nano
 // holders. A circle of holders is a deadlock; the walk ends there too, since ranks in it stop changing.
 void Executor::rank_again(GreenThread& first) {
   rank_chain(first);
-  if (noted_members_ != nullptr && !ranking_) GroupScope::rank_noted(*this);
+  if (noted_members_ != nullptr) GroupScope::rank_noted(*this);
 }
 
 void Executor::rank_chain(GreenThread& first) {

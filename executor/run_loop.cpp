@@ -197,7 +197,7 @@ void Executor::take_from_outside() {
       driver_->collect();
     }
   }
-  if (!post_box_->pending() && posts_.empty()) return;
+  if (!post_box_->pending()) return;
   post_box_->take(posts_);
   if (blocking_pool_ != nullptr) blocking_pool_->collect();
   std::size_t taken = 0;
@@ -205,6 +205,7 @@ void Executor::take_from_outside() {
     for (; taken < posts_.size(); ++taken) ready_.push(*posts_[taken]);
   } catch (...) {  // no memory: the rest waits for the next look
     posts_.erase(posts_.begin(), posts_.begin() + static_cast<std::ptrdiff_t>(taken));
+    post_box_->nudge();
     throw;
   }
   posts_.clear();

@@ -20,7 +20,8 @@ namespace bide {
 /// OS thread runs: the kernel gives a signal of the process to any that does not block it. Of several of one kind that
 /// come before a `next`, one is told: the kernel does not count them.
 ///
-/// Destroyed: those that it has blocked are unblocked, unless another one needs them; what has come and was not awaited takes its usual effect.
+/// Destroyed: those that it has blocked are unblocked, unless another one needs them; what has come and was not awaited
+///            takes its usual effect.
 /// Requires:  destroyed by the OS thread that made it, while no thread awaits it.
 class SignalSet {
  public:

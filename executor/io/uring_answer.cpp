@@ -96,10 +96,6 @@ void UringDriver::woken(const io_uring_cqe& answer) {
 }
 
 void UringDriver::succeeded(Operation& operation, std::int64_t result) {
-  if (is(operation, fed)) [[unlikely]] {
-    operation.driver_word &= ~std::uint32_t{fed};
-    if (result == 0) feed_one();
-  }
   operation.driver_word |= has_told;
   proven_ |= bit(operation.kind);
   if (is(operation, repeats_now)) {

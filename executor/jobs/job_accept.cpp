@@ -186,8 +186,7 @@ void JobEngine::record_accepted(JobEntry& entry) {
 
 JobEngine::Placed JobEngine::submit(SubmitJob& wait) {
   executor();
-  refuse_when_closed();
-  if (journal_.durable() && !restored_) restore();
+  if (!closed_ && journal_.durable() && !restored_) restore();
   return place(wait.job_, &wait, wait.entry_);
 }
 

@@ -53,9 +53,9 @@ class JobEngine::Attempt {
 
  private:
   void give_up() {
-    if (!ended_) {  // destroyed with its executor, or never begun
+    if (!ended_) {  // destroyed with its executor, or refused by it
       ended();
-      entry_->status = JobStatus::cancelled;
+      if (engine_->executor_gone_) entry_->status = JobStatus::cancelled;
     }
     engine_->kinds_.let_go(*kind_);
     engine_->let_go();
@@ -208,16 +208,14 @@ bool JobEngine::start_thread(JobEntry& entry) {
     options.deadline = entry.deadline;
     options.duration_hint = entry.estimate;
   }
-  {
-    Task<> task = attempt(Attempt(*this, entry));
-    if (const std::optional<Handle<void>> handle = executor().try_submit(task, options)) {
-      entry.thread_id = handle->id();
-      return true;
-    }
+  Task<> task = attempt(Attempt(*this, entry));
+  const std::optional<Handle<void>> handle = executor().try_submit(task, options);
+  if (!handle) {
+    ask_for_room();
+    return false;
   }
-  entry.status = JobStatus::running;  // the task has gone, and with it a claim that took itself for cancelled
-  ask_for_room();
-  return false;
+  entry.thread_id = handle->id();
+  return true;
 }
 
 /// It waits again, where it was.
