@@ -14,8 +14,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <exception>
-#include <functional>
 #include <iostream>
 #include <limits>
 #include <stdexcept>
@@ -122,16 +120,8 @@ Task<> RealRun::run() {
   const SchedulerJobs jobs(workload_, origin_, workers_);
   jobs.add_resources(worker_.scheduler());
   for (std::size_t i = 0; i < workload_.jobs.size(); ++i) worker_.know(jobs.kind(i));
-  const auto body = [](TaskGroup& group, RealRun& self) { return self.submit_and_wait(group); };
-  std::exception_ptr failed;
-  try {
-    worker_.restore();
-    co_await with_task_group(body, std::ref(*this));
-  } catch (...) {  // whatever it is: what runs is killed and waited for
-    failed = std::current_exception();
-  }
-  co_await worker_.shut_down();
-  if (failed != nullptr) std::rethrow_exception(failed);
+  Task<> run = worker_.run([this](TaskGroup& group) { return submit_and_wait(group); });
+  co_await std::move(run);
 }
 
 }  // namespace

@@ -14,8 +14,6 @@
 #include <bide/executor/io/address.hpp>
 #include <bide/executor/scope/task_group.hpp>
 
-#include <exception>
-#include <functional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -108,16 +106,8 @@ Task<> Service::watch_store() {
 }
 
 Task<> Service::run() {
-  const auto body = [](TaskGroup& group, Service& self) { return self.bring_in(group); };
-  std::exception_ptr failed;
-  try {
-    worker_.restore();
-    co_await with_task_group(body, std::ref(*this));
-  } catch (...) {  // whatever it is: what runs is killed and waited for
-    failed = std::current_exception();
-  }
-  co_await worker_.shut_down();
-  if (failed != nullptr) std::rethrow_exception(failed);
+  Task<> run = worker_.run([this](TaskGroup& group) { return bring_in(group); });
+  co_await std::move(run);
 }
 
 }  // namespace

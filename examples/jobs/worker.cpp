@@ -6,6 +6,7 @@
 #include <bide/executor/jobs/job_work.hpp>
 #include <bide/executor/jobs/sqlite_job_store.hpp>
 
+#include <exception>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -73,6 +74,19 @@ void Worker::Store::write(std::span<const bide::JobRecord> batch) {
     return record.kind == bide::JobRecord::Kind::ended && record.status == bide::JobStatus::cancelled;
   });
   if (!kept.empty()) inner_->write(kept);
+}
+
+bide::Task<> Worker::run(std::function<bide::Task<>(bide::TaskGroup&)> body) {
+  std::exception_ptr failed;
+  try {
+    scheduler_->restore();
+    bide::Task<> group = bide::with_task_group(body);
+    co_await std::move(group);
+  } catch (...) {  // whatever it is: what runs is killed and waited for
+    failed = std::current_exception();
+  }
+  co_await shut_down();
+  if (failed != nullptr) std::rethrow_exception(failed);
 }
 
 bide::Task<> Worker::shut_down() {

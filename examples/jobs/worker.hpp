@@ -2,11 +2,13 @@
 
 #include <bide/executor/jobs/job_scheduler.hpp>
 #include <bide/executor/jobs/job_store.hpp>
+#include <bide/executor/scope/task_group.hpp>
 #include <bide/executor/task.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -42,8 +44,9 @@ class Worker {
   void know(const std::string& kind);
   /// The same for a kind that a client names. Returns: false, clients have brought `most_client_kinds` already.
   bool know_from_client(const std::string& kind);
-  /// See JobScheduler::restore.
-  std::size_t restore() { return scheduler_->restore(); }
+  /// Restores what the database has, awaits `body(group)` with all that it submits to the group, and shuts down whatever
+  /// ended that. Throws: what they threw.
+  bide::Task<> run(std::function<bide::Task<>(bide::TaskGroup&)> body);
   /// Takes no more jobs, kills the commands that run, and returns when they have ended. With a database the next process
   /// runs them again: that they were cancelled is not written down.
   bide::Task<> shut_down();
